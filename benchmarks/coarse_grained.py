@@ -1,6 +1,7 @@
 """The coarse-grained floorplanning paper beside floorflow: its figures' captions, Tables II to IV, and its reuse.
 
-    python -m benchmarks.coarse_grained [--parts figure4,granularity,tables,jobs,reuse] [--plans FOLDER] [--timeout 600]
+    python -m benchmarks.coarse_grained [--parts figure4,granularity,tables,jobs,hours,reuse] [--plans FOLDER]
+        [--timeout 600]
 
 Prints Markdown. Plans are commands of their own, `floorflow plan MODEL -p xcku5p --fpgas N --preset max --granularity G
 --effort fast`, judged by `check`, and kept in FOLDER: what is there is not planned again. The models are made by
@@ -25,7 +26,9 @@ from benchmarks.reuse import GRANULARITIES, clustered, convolutions, folded_of, 
 from benchmarks.runs import Row, command_of, planned
 from floorflow import api
 from floorflow.backends.backend import backend_named
+from floorflow.channels.implementations import Circuits, likenesses
 from floorflow.facts.power import FIGURES
+from floorflow.facts.run_times import Run, assembly_s, session_s, sessions, wall_s
 from floorflow.hardware import load_platform
 from floorflow.request import Request
 
@@ -275,6 +278,46 @@ def jobs_part(plans: Plans) -> None:
     table([*head, "passages over links", "the paper's hours"], lines)
 
 
+AT_ONCE = (1, 16)
+"""Runs of Vivado at once for which hours are predicted."""
+
+
+def hours_part(plans: Plans) -> None:
+    """Print Table IV as hours that are predicted, of each network's modules before placement merges any."""
+    print("## Table IV as predicted hours: each network's modules, implemented alone and stitched\n")
+    lines: list[list[object]] = []
+    for name in MODELS:
+        row = plans.row(name, "layer", paper.FPGAS + 1)
+        for granularity in GRANULARITIES if "plan" in row else ():
+            runs, lut = predicted_runs(row["plan"], granularity)
+            held = [session_s(session) for session in sessions(runs)]
+            hours = [f"{wall_s(held, count) / 3600:.2f}" for count in AT_ONCE]
+            cards = assembly_s(lut // row["fpgas"]) / 3600
+            placed = sum(run.places for run in runs)
+            lines.append([name, granularity, placed, len(runs), len(held), f"{lut / 1e3:.0f}", *hours, f"{cards:.2f}"])
+    head = ["network", "granularity", "modules", "implementations", "runs", "KLUT"]
+    table([*head, *(f"library h, {count} at once" for count in AT_ONCE), "a card's assembly h"], lines)
+    for granularity, hours_of in paper.TABLE_4_HOURS.items():
+        print(f"The paper, {granularity}: {'; '.join(f'{part} {value:g}' for part, value in hours_of.items())}.")
+
+
+def predicted_runs(plan: dict[str, Any], granularity: str) -> tuple[list[Run], int]:
+    """Return a run for each implementation of a plan's modules as they are clustered, and the LUTs of all modules."""
+    folded, channels = folded_of(plan)
+    backend = backend_named(plan["options"]["backend"])
+    modules = clustered(folded, channels, granularity)
+    in_logic = {e.name: backend.in_logic(e, folded.options[e.name]) for e in folded.dataflow.engines}
+    alike = likenesses(Circuits(modules, folded, channels, in_logic))
+    need: dict[str, int] = {name: option.resources.lut for name, option in folded.options.items()}
+    for one in channels:  # a stream's FIFO and converter stand beside its source, else beside its target
+        home = one.stream.target if one.stream.from_outside else one.stream.source
+        need[home] += one.fifo_resources.lut + one.converter_resources.lut
+    made: dict[str, list[int]] = {}
+    for module, like in zip(modules, alike, strict=True):
+        made.setdefault(like.implementation, []).append(sum(need[engine] for engine in module.engines))
+    return [Run(name, max(luts), len(luts)) for name, luts in made.items()], sum(need.values())
+
+
 def reuse_part(plans: Plans) -> None:
     """Print topological beside true shares of reuse."""
     print("## Reuse: convolutions by shape, modules by topology and truly\n")
@@ -302,12 +345,12 @@ def _network(model: Path) -> Any:
 def main() -> None:
     """Print the parts that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--parts", default="figure4,granularity,tables,jobs,reuse")
+    parser.add_argument("--parts", default="figure4,granularity,tables,jobs,hours,reuse")
     parser.add_argument("--plans", type=Path, help="folder of plans that are kept")
     parser.add_argument("--timeout", type=float, default=600, help="seconds a plan")
     asked = parser.parse_args()
     parts = {"figure4": figure4_part, "granularity": granularity_part, "tables": tables_part}
-    parts |= {"jobs": jobs_part, "reuse": reuse_part}
+    parts |= {"jobs": jobs_part, "hours": hours_part, "reuse": reuse_part}
     with tempfile.TemporaryDirectory() as folder:
         kept = asked.plans or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)

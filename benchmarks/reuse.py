@@ -26,7 +26,7 @@ import yaml
 
 from floorflow.backends.backend import backend_named
 from floorflow.channels import Channel
-from floorflow.channels.implementations import Circuits, likenesses, reuse
+from floorflow.channels.implementations import Circuits, likenesses
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module, Naming, Wire, cluster
 from floorflow.hardware import Platform, load_platform
@@ -80,6 +80,11 @@ def shares_of(plan_file: Path, granularity: str) -> Shares:
     baked = sum(any(in_logic[engine] for engine in module.engines) for module in modules)
     topology, made = [one.like for one in alike], [one.implementation for one in alike]
     return Shares(len(modules), reuse(shapes), reuse(topology), reuse(made), baked)
+
+
+def reuse(made: list[str]) -> float:
+    """Return the share of modules that another makes."""
+    return 1 - len({*made}) / len(made)
 
 
 def clustered(folded: FoldedDataflow, channels: tuple[Channel, ...], granularity: str) -> tuple[Module, ...]:

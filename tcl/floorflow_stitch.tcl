@@ -1,10 +1,11 @@
 # Hand-written: implements modules alone, each in its pblock, and stitches them into the top of a
 # card. The scripts that call it hold data alone.
 #
-#   vivado -mode batch -source ooc/<implementation>/run.tcl -tclargs MODULES ?FOLDER? ?-once?
+#   vivado -mode batch -source ooc/<implementation>/run.tcl -tclargs MODULES ?FOLDER? ?NAME ...? ?-once?
 #   vivado -mode batch -source <fpga>/top/assemble.tcl -tclargs FOLDER ?PINS.xdc? ?-glue|-stitched?
 #
-# MODULES has a folder with the packaged IP of each implementation, as the back end's build made it.
+# MODULES has a folder with the packaged IP of each implementation, as the back end's build made it;
+# with NAMEs only these of its places are made.
 # FOLDER (floorflow_stitch) takes what is made: <module>.dcp, utilisation, timing; then the card's.
 # Without PINS.xdc the card is a module of the user's own top; with it the bitstream is written.
 #
@@ -25,7 +26,9 @@ namespace eval floorflow {}
 proc floorflow::implementation {args} {
     array set given $args
     lassign [StitchFlag $given(-arguments) -once] once arguments
-    lassign [StitchArguments $arguments {MODULES ?FOLDER? ?-once?} 1 2] modules folder
+    lassign [StitchArguments [lrange $arguments 0 1] {MODULES ?FOLDER? ?NAME ...? ?-once?} 1 2] \
+        modules folder
+    set only [lrange $arguments 2 end]
     if {$once ne ""} {
         set given(-places) [list [StitchFirst $given(-places)]]
     }
@@ -39,6 +42,7 @@ proc floorflow::implementation {args} {
     file delete -force $work
     file mkdir $work
     create_project -in_memory -part $given(-part)
+    StitchTell $given(-name) synthesis
     StitchCore $given(-name)_core $ip $work
     read_verilog [concat $given(-sources) [StitchRtl $given(-rtl)]]
     # A cascade of block RAMs over clock regions could not be moved with its module.
@@ -51,24 +55,52 @@ proc floorflow::implementation {args} {
     StitchMade $synthesised synth_design
     close_project
     foreach place $given(-places) {
+        if {[llength $only] > 0 && [dict get $place name] ni $only} {
+            continue
+        }
         open_checkpoint $synthesised
         StitchConstraints $place $given(-period)
+        StitchTell [dict get $place name] placement
         opt_design
         place_design
         phys_opt_design
+        StitchTell [dict get $place name] routing
         route_design
         StitchPlaced [dict get $place name]
         StitchInside [dict get $place name] [dict get $place pblock]
         StitchRouted [dict get $place name]
         set worst [StitchTimed [dict get $place name]]
         lock_design -level routing
-        StitchReport $folder [dict get $place name] $worst
         set file [file join $folder [dict get $place name].dcp]
         write_checkpoint -force $file
         StitchMade $file write_checkpoint
+        # Last: whoever finds the timing finds the whole.
+        StitchReport $folder [dict get $place name] $worst
         close_design
     }
     puts "floorflow: $given(-name) is implemented in [llength $given(-places)] places"
+}
+
+# Run several scripts of modules in one session; one that fails leaves the others to be made.
+#
+# ARGUMENTS are MODULES and FOLDER; RUNS are lists {SCRIPT NAME ...}: a run.tcl, and which of its
+# places.
+proc floorflow::session {arguments runs} {
+    set failed [list]
+    foreach run $runs {
+        set names [lassign $run script]
+        set ::argv [concat $arguments $names]
+        if {[catch {uplevel #0 [list source $script]} message]} {
+            puts "floorflow failed: [join $names {, }]: [lindex [split $message \n] 0]"
+            lappend failed {*}$names
+        }
+        # What a run leaves open, a checkpoint's project too, would be the next one's.
+        catch {close_design}
+        catch {close_project}
+    }
+    if {[llength $failed] > 0} {
+        error "floorflow: [llength $failed] modules were not made: [join $failed {, }]"
+    }
 }
 
 # Stitch the modules of a card.
@@ -119,10 +151,12 @@ proc floorflow::assemble {args} {
         StitchKept $cell [file join $folder ${module}_timing.json]
     }
     StitchAssign $given(-slrs)
+    StitchTell $given(-top) placement
     opt_design
     place_design
     StitchPlaced $given(-top)
     phys_opt_design
+    StitchTell $given(-top) routing
     route_design
     StitchRouted $given(-top)
     phys_opt_design
@@ -206,6 +240,12 @@ proc floorflow::StitchOpen {file cells} {
                 this plan"
         }
     }
+}
+
+# Tell what a run begins with, for whoever waits for it.
+proc floorflow::StitchTell {name step} {
+    puts "floorflow now: $name: $step"
+    flush stdout
 }
 
 # Return what -tclargs brought, as many as may be.

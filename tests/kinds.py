@@ -43,6 +43,7 @@ BUDGET_CPU_S = {
     "api": 55,
     "backends": 66,
     "cli": 45,
+    "jobs": 45,
     "link_kernels": 55,
     "papers": 20,
     "partition": 26,

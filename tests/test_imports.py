@@ -38,7 +38,7 @@ ALLOWED = {
     "view": {"hardware"},
     "verify": set(),
 }
-DRIVERS = {"search", "record", "modes", "flow", "study", "papers", "api", "cli", "__main__", "__init__"}
+DRIVERS = {"search", "record", "modes", "flow", "study", "papers", "jobs", "api", "cli", "__main__", "__init__"}
 """What may import the stages that it drives; `record` turns what was decided into the Plan."""
 MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12

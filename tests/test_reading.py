@@ -28,6 +28,7 @@ OWN_FILES = {
     "backends/finn/step": "runs inside FINN, where the rest of floorflow is not",
     "emit": "shipped Tcl and scripts",
     "hardware/resource_platforms.py": "a shipped file",
+    "jobs": "files of its own, logs of its jobs, and packaged IP by its digest",
     "output": "files of its own",
     "reading.py": "the reader",
     "verify": "has a reader of its own",

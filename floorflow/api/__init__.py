@@ -28,6 +28,7 @@ from floorflow.resources import RESOURCE_NAMES
 
 if TYPE_CHECKING:
     from floorflow.api.auditing import Audit, audit
+    from floorflow.api.building import MODULES, BuildResult, build
     from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
     from floorflow.api.checking import BoundPlan, Verdict, Violation, bind, check
     from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     "auditing": ("Audit", "audit"),
+    "building": ("MODULES", "BuildResult", "build"),
     "calibrating": ("Calibration", "InterruptedCalibration", "calibrate"),
     "checking": ("BoundPlan", "Verdict", "Violation", "bind", "check"),
     "checking_files": ("FloorplanFinding", "FloorplanVerdict", "check_floorplan"),

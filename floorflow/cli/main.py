@@ -31,6 +31,7 @@ COMMANDS = {
     "plan": "Plan a network, or several, on a platform: folding, partition, pblocks, files and pictures.",
     "inspect": "Show what was read and assumed, the engines it becomes, and what their foldings range over.",
     "check": "Check a plan and its files, or anybody's floorplan, independently; exit 1 if anything is wrong.",
+    "build": "Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
     "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
@@ -82,6 +83,10 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli import studies
 
         found = getattr(studies, name)
+    elif name == "build":
+        from floorflow.cli.build import build
+
+        found = build
     elif name == "check":
         from floorflow.cli.check import check
 

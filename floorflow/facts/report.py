@@ -28,6 +28,7 @@ from floorflow.facts.power import power_lines
 from floorflow.facts.proofs import gaps
 from floorflow.facts.rates import balance_words, host_words, rates
 from floorflow.facts.replicas import replicas, replicas_line
+from floorflow.facts.run_times import run_times
 from floorflow.facts.search import ended, price_of_order, tried
 from floorflow.facts.text import gap_of, number, rate, table, wrapped
 from floorflow.resources import RESOURCE_NAMES
@@ -115,6 +116,11 @@ def _modules(view: Context) -> list[str]:
     return module.modules(phase.modules, phase.joined, phase.partition.assignment, phase.pblocks)
 
 
+def _run_times(view: Context) -> list[str]:
+    plan = view.plan
+    return run_times(view.phase, plan.fpga_of) if plan.options.backend_options.stitches else []
+
+
 def _tried(plan: Plan) -> list[str]:
     """Return every interval that was tried for each network, and what ended its search."""
     clock_mhz, in_phases = plan.options.clock_mhz, len(plan.phases) > 1
@@ -169,6 +175,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("Wires on each die", lambda view: routing(view.phase.floorplan)),
     ("What to try next", _unless_shared(lambda view: wrapped(next_steps(view)))),
     ("Modules", _modules),
+    ("What Vivado takes for it", _run_times),
 )
 """Heading and lines of each section of a phase, in order; one without lines is left out."""
 

@@ -192,6 +192,23 @@ def test_what_goes_wrong_in_assembly_stops_it(
         library[0].assemble(**fault)
 
 
+def test_modules_share_a_session_and_one_that_fails_leaves_the_others(cnv: Path, tmp_path: Path) -> None:
+    """Only the places that are named are made, and what was begun is closed."""
+    vivado = Vivado(cnv, tmp_path)
+    shutil.rmtree(vivado.modules / vivado.names[1])
+    rows = [f"{{{{{cnv / 'ooc' / name / 'run.tcl'}}} {name.removeprefix('impl_')}}}" for name in vivado.names[:3]]
+    rows.append(rows[2].replace(vivado.names[2].removeprefix("impl_") + "}", "no_place_of_it}"))
+    session = tmp_path / "session.tcl"
+    library = cnv / "vivado/floorflow_stitch.tcl"
+    session.write_text(f"source {{{library}}}\nset_param general.maxThreads 2\nfloorflow::session $argv {{\n")
+    with session.open("a") as script:
+        script.write("\n".join(rows) + "\n}\n")
+    with pytest.raises(VivadoError, match=f"1 modules were not made: {vivado.names[1].removeprefix('impl_')}"):
+        vivado.run(str(session), vivado.modules, vivado.made)
+    made = {path.stem for path in vivado.made.glob("*.dcp")}
+    assert made == {vivado.names[at].removeprefix("impl_") for at in (0, 2)}
+
+
 def edited(name: str, old: str, new: str) -> Callable[[Path], None]:
     def edit(out: Path) -> None:
         path = out / name

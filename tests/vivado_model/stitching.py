@@ -121,7 +121,15 @@ class Stitching:
         if arguments.values["-part"].split("-")[0] not in self._sites.part and "-" not in arguments.values["-part"]:
             raise VivadoError(f"create_project: part '{arguments.values['-part']}' is unknown")
         self._part = arguments.values["-part"]
+        self._repository, self._catalogued, self._made, self._verilog, self._constraints = [], [], {}, {}, []
         return PROJECT
+
+    def _set_param(self, arguments: Arguments) -> str:
+        """UG904, Multithreading: general.maxThreads from 1 to 8."""
+        name, value = arguments.positionals["name"], arguments.positionals["value"]
+        if name != "general.maxThreads" or value not in "12345678":
+            raise VivadoError(f"set_param: '{name} {value}' is not modelled, expected general.maxThreads from 1 to 8")
+        return ""
 
     def _close_project(self, _: Arguments) -> str:
         self._project("close_project")

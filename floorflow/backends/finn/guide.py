@@ -164,15 +164,15 @@ def _in_phases(plan: Plan, place: Place, options: FinnOptions) -> Iterator[Build
 
 def _stitched(plan: Plan, place: Place, options: FinnOptions) -> Iterator[BuildStep]:
     """Yield the way of modules that are implemented alone and stitched."""
-    made, folder = place.beside("made"), _folder(plan, plan.networks[0].name)
+    folder = _folder(plan, plan.networks[0].name)
     modules = place.path(f"{folder}/{_BUILD}/modules")
     yield _built(plan, place, options, f"{modules} has the IP of each module")
-    runs = [name for name in place.matching("/run.tcl") if name.startswith("ooc/")]
-    alone = (f"vivado -mode batch -source {place.path(name)} -tclargs {modules} {made}" for name in runs)
-    yield BuildStep("Implement each module alone (they may run at once)", tuple(alone), "Vivado")
-    tops = place.matching("top/assemble.tcl")
-    stitched = (f"vivado -mode batch -source {place.path(name)} -tclargs {made} PINS.xdc" for name in tops)
-    yield BuildStep("Stitch them into the top of each card", tuple(stitched), "Vivado; PINS.xdc is yours")
+    yield BuildStep(
+        "Implement each module alone, and stitch them into the top of each card",
+        (f"floorflow build {place.path()} --modules {modules}",),
+        "Vivado, and pip install 'floorflow[jobs]'; pins of yours in top/pins.xdc of a card lead to its bitstream",
+        f"{place.path('jobs')} has checkpoints, reports and a library; the same command goes on after a failure",
+    )
 
 
 def _on_cards_of_main(plan: Plan, place: Place, options: FinnOptions) -> Iterator[BuildStep]:

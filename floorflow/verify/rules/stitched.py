@@ -172,11 +172,11 @@ class _Judged:
         if part not in flat:
             phase.add(MODULE, where, f"is not for this module, part or clock, expected {part}")
         blocks = [dict(_PAIR.findall(line)) for line in flat.splitlines() if line.startswith("lappend places ")]
-        phase.expect(
-            MODULE, where, "places", [one.get("name") for one in blocks], [self.rows[m]["cell"] for m in members]
-        )
-        for module, block in zip(members, blocks, strict=False):
-            self._check_place(module, block, where)
+        of = {self.rows[module]["cell"]: module for module in members}
+        phase.expect(MODULE, where, "places", sorted(one.get("name", "") for one in blocks), sorted(of))
+        for block in blocks:
+            if (planned := of.get(block.get("name", ""))) is not None:
+                self._check_place(planned, block, where)
 
     def _pblock(self, module: str) -> PblockRecord:
         return self.phase.raw["floorplan"][self._board(module)[0]]["pblocks"][module]

@@ -1,0 +1,1 @@
+"""Runs of other tools by the hundred: a generated Snakefile, and what each of its jobs does."""
