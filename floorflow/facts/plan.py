@@ -176,7 +176,19 @@ def without_several(content: dict[str, Any]) -> dict[str, Any]:
         kept["options"] = {key: value for key, value in kept["options"].items() if key != "replicas"}
     if len(absent) == 2:
         kept["options"] = {k: v for k, v in kept["options"].items() if k not in ("rates", "min_rate")}
+    kept["options"] = _without_usual(kept["options"])
     return kept
+
+
+_LEFT_OUT = {"reuse": "no"}
+_LEFT_OUT_OF_BACK_END = {"thresholds": "fused"}
+"""Options that plan.json leaves out where they have these values: those that came later."""
+
+
+def _without_usual(options: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in options.items() if _LEFT_OUT.get(key) != value}
+    own = {key: value for key, value in kept["backend_options"].items() if _LEFT_OUT_OF_BACK_END.get(key) != value}
+    return {**kept, "backend_options": own}
 
 
 def _only(entries: list[Entry], what: str) -> Entry:

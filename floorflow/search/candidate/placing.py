@@ -34,6 +34,7 @@ from floorflow.resources import total
 from floorflow.search.candidate.candidate import Candidate, slot_demands, slot_uses, uses_of
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.given_pblocks import by_module
+from floorflow.search.candidate.made_once import made_once
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     caps_beside,
@@ -208,6 +209,9 @@ def placement_problem(
     request = context.request
     fixed = {module.name: stated[module.name].rect for module in modules if module.name in stated}
     before = context.previous.of(candidate.modules, slot_of)
+    own = {module.name for module in modules}
+    groups = made_once(context, candidate.folded, candidate.modules, candidate.channels)
+    here = (tuple(name for name in group if name in own and name not in stated) for group in groups)
     return PlacementProblem(
         fpga.device,
         fpga.slots,
@@ -221,6 +225,7 @@ def placement_problem(
         weights=Weights(**request.place_weights.as_dict()),
         reach_tiles=comfortable_tiles(context.platform.clock_mhz),
         boundary_rows=tuple(_boundary_rows(fpga)),
+        alike=tuple(group for group in here if len(group) > 1),
     )
 
 
@@ -274,6 +279,9 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
         problem = placement_problem(context, candidate, fpga, {})
         tests = {module.name: has_room(context, fpga.device, uses[module.name]) for module in problem.modules}
         found = placed.placements[fpga.name]
+        # What lies in windows alike would not after it had grown.
+        alike = {name: found.regions[name][0] for group in problem.alike for name in group}
+        problem = replace(problem, fixed={**problem.fixed, **alike})
         if context.request.confidence_sought is not None:
             found = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
         placements[fpga.name] = cut_to_fabric(problem, found)

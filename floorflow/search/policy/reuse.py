@@ -1,0 +1,194 @@
+"""`--reuse`: engines alike are folded alike, so that the modules that they make up are one circuit, made once.
+
+1. Engines of one kind, dimensions and types are a class. All of a class take one folding, one whose constants can be
+   written once it is placed, if there is any: a fold of the whole with a group a class, so that the class pays for it.
+2. At that folding the network has one folding an engine. Modules are clustered and stay as they are: a search folds
+   nothing more, it gives each a slot and a place.
+3. Where that has no plan the next longer interval is tried. What it all costs is told against foldings that are free.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from floorflow.channels import StreamPrices
+from floorflow.dataflow.model import Option, renamings
+from floorflow.dataflow.options import OptionGroup, TableRows
+from floorflow.errors import Refused
+from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
+from floorflow.search.candidate.assignment import clustered
+from floorflow.search.candidate.candidate import folded_by
+from floorflow.search.candidate.context import PlanningContext
+from floorflow.search.candidate.findings import Outcome, SearchResult
+from floorflow.search.candidate.progress import SILENT, Progress
+from floorflow.search.interval.least_full import fullness_of
+from floorflow.search.interval.search import scarcity_bound, search, with_bound
+from floorflow.search.interval.state import SearchState, share_of
+
+LONGER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+"""Times the shortest interval of equal foldings that are tried, the first with a plan counts."""
+SHARES = (0.7, 0.8, 0.9, 1.0)
+"""Shares of the summed limits within which the network is folded, the first in which it can be."""
+WORK = 30.0
+"""Units of work that each may take."""
+
+
+def search_reusing(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
+    """Find the best legal design, of modules that are made once as far as the request asks for it."""
+    if context.request.reuse == "no" or context.given is not None:
+        return search(context, progress)
+    alike = _Alike(context)
+    shortest = alike.shortest_cycles
+    if shortest is None:
+        # What does not fit so may fit with foldings that are free: whether, the search says.
+        refused = search(context, progress)
+        return refused if isinstance(refused, Refused) else _no_common_folding(context)
+    outcome: Outcome | None = None
+    for interval in alike.intervals_to_try(shortest):
+        progress.note(f"engines alike folded alike at {interval:,} cycles")
+        folding = alike.folded(interval)
+        if folding is None:
+            continue
+        outcome = search(alike.with_one_folding(folding), progress)
+        if isinstance(outcome, SearchResult):
+            return alike.told(outcome, folding, shortest, progress)
+        if outcome.interrupted:
+            break
+    return outcome or _no_common_folding(context)
+
+
+def _no_common_folding(context: PlanningContext) -> Refused:
+    asked = f"--reuse {context.request.reuse}"
+    message = f"{asked}: engines that are alike have no foldings in common that fit {context.platform.name} together"
+    return Refused(message, "leave it out, or ask for a lower --fps", why="proven")
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """The network with a class for each sort of engines."""
+
+    context: PlanningContext
+
+    @cached_property
+    def classes(self) -> list[list[OptionGroup]]:
+        """Groups whose engines are alike one by one and have the same foldings, in order of the first of each."""
+        engines = {engine.name: engine for engine in self.context.dataflow.engines}
+        found: dict[tuple[object, ...], list[OptionGroup]] = defaultdict(list)
+        for group in self.context.problem.groups:
+            own = [engines[name] for name in group.engines]
+            key = tuple((e.kind, repr(sorted(e.attributes.items())), e.weight_bits, e.input_bits) for e in own)
+            tables = tuple(group.options_of(name).numbers.tobytes() for name in group.engines)
+            found[key, tables].append(group)
+        return list(found.values())
+
+    @cached_property
+    def tied(self) -> FoldingProblem:
+        """The problem with one group a class, of foldings whose constants can be written, where there are such."""
+        context, groups = self.context, []
+        for members in self.classes:
+            rows = members[0].subset(self.writable(members[0]) if len(members) > 1 else np.True_)
+            tables = [rows.options_of(name) for name in rows.engines]
+            names = tuple(name for member in members for name in member.engines)
+            groups.append(OptionGroup(names, TableRows(tuple(tables * len(members)))))
+        return self._problem(groups)
+
+    def _problem(self, groups: list[OptionGroup]) -> FoldingProblem:
+        context = self.context
+        streams = StreamPrices(context.costs, prices=None, joins=not context.costs.sizes_fifos)
+        couplings = streams.couplings(context.dataflow, groups)
+        return replace(context.problem, groups=tuple(groups), couplings=couplings, memo={})
+
+    def writable(self, group: OptionGroup) -> NDArray[np.bool_]:
+        """Mark the foldings of a group whose constants can be written, (n_rows,); all where there are none."""
+        keep = np.ones(len(group.rows), dtype=np.bool_)
+        for name in group.engines:
+            engine, backend = self.context.dataflow.engine(name), self.context.backend
+            options = group.options_of(name)
+            keep &= [
+                not backend.in_logic(replace(engine, kind=o.kind or engine.kind), o, written_later=True) for o in options
+            ]
+        return keep if keep.any() else np.ones_like(keep)
+
+    @cached_property
+    def shortest_cycles(self) -> int | None:
+        """The shortest interval at which one folding a class fits the summed limits."""
+        return FeasibilityOracle(self.tied).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
+
+    def intervals_to_try(self, shortest: int) -> Iterator[int]:
+        """Yield intervals from the shortest on, ascending; with a rate to keep the longest that does first."""
+        least = max(shortest, self.context.least_cycles)
+        every = [cycles for cycles in self.tied.intervals() if cycles >= least]
+        if self.context.request.fps is not None:
+            yield from every[-1:]
+            return
+        last = 0
+        for times in LONGER if every else ():
+            interval = next((cycles for cycles in every if cycles >= times * least), every[-1])
+            if interval > last:
+                yield interval
+            last = interval
+
+    def folded(self, interval: int) -> FoldingSolution | None:
+        """Return the least scarce folding of the classes at an interval that leaves slots room for whole modules."""
+        budget = self.tied.budget
+        for share in SHARES:
+            left = self.tied.with_budget(share_of(budget, share))
+            answer = fold_at_interval(left, interval, branch=False)
+            if isinstance(answer, FoldingSolution):
+                return replace(answer, budget=budget)
+        return None
+
+    def with_one_folding(self, folding: FoldingSolution) -> PlanningContext:
+        """Return the context of a search that has one folding an engine, and keeps modules whole."""
+        context, options = self.context, folding.options
+        folded = folded_by(context, folding)
+        earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}
+        modules = clustered(context, folded, {})
+        groups = [_of_module([earlier[name] for name in module.engines], options) for module in modules]
+        problem = self._problem(groups)
+        return replace(context, problem=problem, unlimited=problem, work_limit=min(WORK, context.work_limit))
+
+    def told(self, found: SearchResult, folding: FoldingSolution, shortest: int, progress: Progress) -> SearchResult:
+        """Return what was found as all foldings have it, with bounds that hold for all, and what reuse costs."""
+        context, interval = self.context, found.candidate.interval_cycles
+        run = SearchState(context, progress)
+        free = FeasibilityOracle(context.problem).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
+        bound = interval if free is None or context.request.goal != "throughput" else free
+        candidate = with_bound(run, found.candidate)
+        fullness = fullness_of(run, candidate, bounded=not found.interrupted)
+        ended = f"with --reuse {context.request.reuse} the shortest interval of equal foldings tried that has a plan"
+        return replace(
+            found,
+            context=context,
+            candidate=candidate,
+            bound_cycles=min(bound, interval),
+            joint_bound_cycles=None,
+            ended_by=found.ended_by if context.request.fps is not None else ended,
+            whole_budget_bound=scarcity_bound(context, interval),
+            fullness=fullness,
+            design=None,
+            notes=(self._price(folding, free, shortest),),
+        )
+
+    def _price(self, folding: FoldingSolution, free_cycles: int | None, shortest: int) -> str:
+        """Tell what equal foldings cost against free ones: at the bounds, and at one interval."""
+        told = f"at the least {shortest:,} cycles"
+        if free_cycles is not None:
+            told += f" where free foldings need {free_cycles:,}"
+        loose = fold_at_interval(self.context.problem, folding.interval_cycles, branch=False)
+        if isinstance(loose, FoldingSolution) and loose.resources.lut:
+            more = folding.resources.lut / loose.resources.lut - 1
+            told += f"; at {folding.interval_cycles:,} cycles {more:+.1%} LUT against foldings that are free"
+        several = sum(len(members) > 1 for members in self.classes)
+        return f"--reuse {self.context.request.reuse}: {several} sorts of engines fold alike: {told}"
+
+
+def _of_module(engines: list[str], options: Mapping[str, Option]) -> OptionGroup:
+    """Return the engines of a module as one that has one folding: none of them lies elsewhere."""
+    return OptionGroup(tuple(engines), TableRows.of([tuple(options[name] for name in engines)]))
