@@ -180,14 +180,13 @@ def without_several(content: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-_LEFT_OUT = {"reuse": "no"}
-_LEFT_OUT_OF_BACK_END = {"thresholds": "fused"}
+_LEFT_OUT = [("reuse", "no"), ("thresholds", "fused")]
 """Options that plan.json leaves out where they have these values: those that came later."""
 
 
 def _without_usual(options: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in options.items() if _LEFT_OUT.get(key) != value}
-    own = {key: value for key, value in kept["backend_options"].items() if _LEFT_OUT_OF_BACK_END.get(key) != value}
+    kept = {key: value for key, value in options.items() if (key, value) not in _LEFT_OUT}
+    own = {key: value for key, value in kept["backend_options"].items() if (key, value) not in _LEFT_OUT}
     return {**kept, "backend_options": own}
 
 
