@@ -94,6 +94,7 @@ def _of_modules_made_once(request: Request) -> Request:
     others[f"--fold-method {request.fold_method}"] = request.fold_method != "exact"
     others["--objective latency"] = request.goal == "latency"
     others["--granularity slot"] = request.granularity == "slot"
+    others["--constraints"] = request.constraints is not None
     others["--stay-near and --from"] = request.stay_near is not None or request.start_from is not None
     for other in (option for option, given in others.items() if given):
         raise InputError(f"--reuse {request.reuse}: modules alike are folded alike, so not with {other}", "leave it out")

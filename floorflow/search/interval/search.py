@@ -203,7 +203,7 @@ class _Search:
 
     def _priced_wishes(self, candidate: Candidate) -> WishesEntry | None:
         """Return what each wish costs; an interrupted plan says only that they hold."""
-        if not self.context.wishes.lines or not self.context.floorplans:
+        if self.context.wishes.file is None or not self.context.floorplans:
             return None
         with Stop():
             sought = self.context.request.goal == "throughput"

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,17 +22,24 @@ from floorflow.dataflow.model import Option, renamings
 from floorflow.dataflow.options import OptionGroup, TableRows
 from floorflow.errors import Refused
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
+from floorflow.folding.least_full import least_full
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.assignment import clustered
 from floorflow.search.candidate.candidate import folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult
 from floorflow.search.candidate.progress import SILENT, Progress
+from floorflow.search.candidate.wishes import Wish, Wishes
 from floorflow.search.interval.least_full import fullness_of
 from floorflow.search.interval.search import scarcity_bound, search, with_bound
 from floorflow.search.interval.state import SearchState, share_of
 
 LONGER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
 """Times the shortest interval of equal foldings that are tried, the first with a plan counts."""
+LUT_SHARE, LUT_SHARE_ALONE = 0.85, 0.4
+"""Shares of the LUTs that a module may use beside all of each other resource, where it is made small: its LUTs are the
+least sure estimate. One that no other is like takes what is no LUT first, so that more of these lie in what is reused.
+"""
 SHARES = (0.7, 0.8, 0.9, 1.0)
 """Shares of the summed limits within which the network is folded, the first in which it can be."""
 WORK = 30.0
@@ -113,7 +120,10 @@ class _Alike:
             keep &= [
                 not backend.in_logic(replace(engine, kind=o.kind or engine.kind), o, written_later=True) for o in options
             ]
-        return keep if keep.any() else np.ones_like(keep)
+        keep = keep if keep.any() else np.ones_like(keep)
+        # There are few columns of URAM: what needs one fits few places.
+        anywhere = keep & (group.use[:, RESOURCE_NAMES.index("URAM")] == 0)
+        return anywhere if anywhere.any() else keep
 
     @cached_property
     def shortest_cycles(self) -> int | None:
@@ -135,24 +145,92 @@ class _Alike:
             last = interval
 
     def folded(self, interval: int) -> FoldingSolution | None:
-        """Return the least scarce folding of the classes at an interval that leaves slots room for whole modules."""
+        """Return a folding of the classes at an interval that leaves slots room for whole modules, each small.
+
+        First that of the whole: the least scarce in as small a share of what there is as can be.
+        """
         budget = self.tied.budget
         for share in SHARES:
             left = self.tied.with_budget(share_of(budget, share))
             answer = fold_at_interval(left, interval, branch=False)
             if isinstance(answer, FoldingSolution):
-                return replace(answer, budget=budget)
+                return self._with_small_modules(answer, interval)
         return None
+
+    def _with_small_modules(self, first: FoldingSolution, interval: int) -> FoldingSolution:
+        """Fold each sort of module for itself, its ports as they are: for a window that no resource makes large."""
+        context, options = self.context, dict(first.options)
+        for members in self._sorts(self.modules(first)).values():
+            problem = self._of_sort(members[0], first, several=len(members) > 1)
+            answer = least_full(problem, interval)
+            for engines in members if isinstance(answer, FoldingSolution) else ():
+                pairs = zip(engines, members[0], strict=True)
+                options |= {own: answer.options[name] for own, name in pairs}
+        return SearchState(context, SILENT).least_priced(options, "exact by sort of module")
+
+    def _sorts(self, modules: list[list[str]]) -> Mapping[tuple[int, ...], list[list[str]]]:
+        """Return modules whose engines are of the same classes, by these."""
+        sort_of = {name: n for n, members in enumerate(self.classes) for group in members for name in group.engines}
+        sorts: dict[tuple[int, ...], list[list[str]]] = defaultdict(list)
+        for engines in modules:
+            sorts[tuple(sort_of[name] for name in engines)].append(engines)
+        return sorts
+
+    def _of_sort(self, engines: list[str], first: FoldingSolution, *, several: bool) -> FoldingProblem:
+        """Return the folding of one module, with the widths that a folding has at its ports."""
+        context, inside = self.context, set(engines)
+        groups = []
+        for group in (group for group in context.problem.groups if inside.issuperset(group.engines)):
+            keep = self.writable(group) if several else np.ones(len(group.rows), dtype=np.bool_)
+            for name in group.engines:
+                table, option = group.options_of(name), first.options[name]
+                widths = (*option.input_widths_bits, *option.output_widths_bits)
+                for port in self._ports_outside(name, inside, table.inputs):
+                    keep &= table.widths_bits[port] == widths[port]
+            groups.append(group.subset(keep))
+        dataflow = context.dataflow.segment(engines)
+        streams = StreamPrices(context.costs, prices=None, joins=not context.costs.sizes_fifos)
+        total = context.problem.budget
+        budget = replace(total, lut=int((LUT_SHARE if several else LUT_SHARE_ALONE) * total.lut))
+        couplings = streams.couplings(dataflow, groups)
+        return replace(context.problem, groups=tuple(groups), couplings=couplings, budget=budget, memo={})
+
+    def _ports_outside(self, name: str, inside: Collection[str], inputs: int) -> Iterator[int]:
+        """Yield the ports of an engine, inputs first, whose streams lead to other modules."""
+        for stream in self.context.dataflow.streams:
+            if stream.source == name and stream.target not in inside and not stream.to_outside:
+                yield inputs + stream.source_port
+            if stream.target == name and stream.source not in inside and not stream.from_outside:
+                yield stream.target_port
+
+    def modules(self, folding: FoldingSolution) -> list[list[str]]:
+        """Return the engines of each module that a folding gives, by their names before their kinds were chosen."""
+        folded = folded_by(self.context, folding)
+        earlier = {new: old for old, new in renamings(self.context.dataflow, folded.dataflow).items()}
+        return [[earlier[name] for name in module.engines] for module in clustered(self.context, folded, {})]
 
     def with_one_folding(self, folding: FoldingSolution) -> PlanningContext:
         """Return the context of a search that has one folding an engine, and keeps modules whole."""
         context, options = self.context, folding.options
-        folded = folded_by(context, folding)
-        earlier = {new: old for old, new in renamings(context.dataflow, folded.dataflow).items()}
-        modules = clustered(context, folded, {})
-        groups = [_of_module([earlier[name] for name in module.engines], options) for module in modules]
+        modules = self.modules(folding)
+        groups = [_of_module(engines, options) for engines in modules]
         problem = self._problem(groups)
-        return replace(context, problem=problem, unlimited=problem, work_limit=min(WORK, context.work_limit))
+        wishes = Wishes(tuple(self._apart(modules)), stages=tuple(map(tuple, modules)))
+        work = min(WORK, context.work_limit)
+        return replace(context, problem=problem, unlimited=problem, wishes=wishes, work_limit=work)
+
+    def _apart(self, modules: list[list[str]]) -> Iterator[Wish]:
+        """Yield wishes for pairs of engines that are not to share a slot, so that none has more modules alike than windows.
+
+        Where Laguna sites lie in the first and the last clock regions of each SLR there are two windows alike.
+        """
+        slots, sorts = len(self.context.limits), self._sorts(modules)
+        for members in sorts.values() if slots > len(self.context.platform.fpgas) else ():
+            if len(members) <= 2 * slots:
+                firsts = [engines[0] for engines in members]
+                near = 1 if len(members) <= slots else 2
+                pairs = ((a, b) for i, a in enumerate(firsts) for b in firsts[i + near :])
+                yield from (Wish("apart", pair, (), pair, frozenset(self.context.limits)) for pair in pairs)
 
     def told(self, found: SearchResult, folding: FoldingSolution, shortest: int, progress: Progress) -> SearchResult:
         """Return what was found as all foldings have it, with bounds that hold for all, and what reuse costs."""
