@@ -97,7 +97,9 @@ def _of_modules_made_once(request: Request) -> Request:
     others["--constraints"] = request.constraints is not None
     others["--stay-near and --from"] = request.stay_near is not None or request.start_from is not None
     for other in (option for option, given in others.items() if given):
-        raise InputError(f"--reuse {request.reuse}: modules alike are folded alike, so not with {other}", "leave it out")
+        raise InputError(
+            f"--reuse {request.reuse}: modules alike are folded alike, so not with {other}", "leave it out"
+        )
     return request.changed(keep_granularity=True, backend_options=request.backend_options.for_reuse())
 
 

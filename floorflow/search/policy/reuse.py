@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.channels import StreamPrices
+from floorflow.channels.implementations import Circuits, likenesses
 from floorflow.dataflow.model import Option, renamings
 from floorflow.dataflow.options import OptionGroup, TableRows
-from floorflow.errors import Refused
+from floorflow.errors import Refused, some
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import least_full
 from floorflow.resources import RESOURCE_NAMES
@@ -28,13 +29,14 @@ from floorflow.search.candidate.assignment import clustered
 from floorflow.search.candidate.candidate import folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult
+from floorflow.search.candidate.made_once import in_logic, shared_implementations
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.wishes import Wish, Wishes
 from floorflow.search.interval.least_full import fullness_of
 from floorflow.search.interval.search import scarcity_bound, search, with_bound
 from floorflow.search.interval.state import SearchState, share_of
 
-LONGER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 5.0)
+LONGER = (1.1, 1.4, 1.8, 2.3, 3.0, 4.0, 6.0)
 """Times the shortest interval of equal foldings that are tried, the first with a plan counts."""
 LUT_SHARE, LUT_SHARE_ALONE = 0.85, 0.4
 """Shares of the LUTs that a module may use beside all of each other resource, where it is made small: its LUTs are the
@@ -42,6 +44,8 @@ least sure estimate. One that no other is like takes what is no LUT first, so th
 """
 SHARES = (0.7, 0.8, 0.9, 1.0)
 """Shares of the summed limits within which the network is folded, the first in which it can be."""
+WORTH_IT = 0.5
+"""Share of the LUTs in modules made once from which on no longer interval is tried for more."""
 WORK = 30.0
 """Units of work that each may take."""
 
@@ -56,18 +60,56 @@ def search_reusing(context: PlanningContext, progress: Progress = SILENT) -> Out
         # What does not fit so may fit with foldings that are free: whether, the search says.
         refused = search(context, progress)
         return refused if isinstance(refused, Refused) else _no_common_folding(context)
-    outcome: Outcome | None = None
+    best, refused = _Found(), _no_common_folding(context)
     for interval in alike.intervals_to_try(shortest):
         progress.note(f"engines alike folded alike at {interval:,} cycles")
         folding = alike.folded(interval)
-        if folding is None:
+        if folding is None or best.share >= WORTH_IT:
             continue
         outcome = search(alike.with_one_folding(folding), progress)
-        if isinstance(outcome, SearchResult):
-            return alike.told(outcome, folding, shortest, progress)
+        if isinstance(outcome, Refused):
+            refused = outcome
+        else:
+            share = reused_share(context, outcome)
+            best = _Found(outcome, folding, share) if share > best.share else best
         if outcome.interrupted:
             break
-    return outcome or _no_common_folding(context)
+    if best.result is None or best.folding is None:
+        return refused
+    unlike = _not_shared(context, best.result) if context.request.reuse == "require" else ""
+    return Refused(unlike, "ask for --reuse prefer", why="proven") if unlike else alike.told(best, shortest, progress)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The design of which most is reused, and that share of its LUTs."""
+
+    result: SearchResult | None = None
+    folding: FoldingSolution | None = None
+    share: float = -1.0
+
+
+def reused_share(context: PlanningContext, found: SearchResult) -> float:
+    """Return the share of a design's LUTs in modules whose implementation serves two or more."""
+    shared = {name for group in shared_implementations(context, found.candidate, found.placements) for name in group}
+    lut = {name: need.lut for name, need in found.candidate.demands.items()}
+    return sum(lut[name] for name in shared) / max(1, sum(lut.values()))
+
+
+def _not_shared(context: PlanningContext, found: SearchResult) -> str:
+    """Return which modules alike share no implementation and why, empty where all do."""
+    candidate = found.candidate
+    shared = {name for group in shared_implementations(context, candidate, found.placements) for name in group}
+    circuits = Circuits(candidate.modules, candidate.folded, candidate.channels, in_logic(context, candidate.folded))
+    every = likenesses(circuits)
+    count = Counter(likeness.like for likeness in every)
+    alone = [one for one in every if count[one.like] > 1 and one.module not in shared]
+    if not alone and any(number > 1 for number in count.values()):
+        return ""
+    if not alone:
+        return "--reuse require: no two modules are alike"
+    told = (f"{one.module} ({one.why_not or 'no windows alike were found for it and those like it'})" for one in alone)
+    return f"--reuse require: {len(alone)} modules share no implementation with those like them: {some(list(told))}"
 
 
 def _no_common_folding(context: PlanningContext) -> Refused:
@@ -118,7 +160,8 @@ class _Alike:
             engine, backend = self.context.dataflow.engine(name), self.context.backend
             options = group.options_of(name)
             keep &= [
-                not backend.in_logic(replace(engine, kind=o.kind or engine.kind), o, written_later=True) for o in options
+                not backend.in_logic(replace(engine, kind=o.kind or engine.kind), o, written_later=True)
+                for o in options
             ]
         keep = keep if keep.any() else np.ones_like(keep)
         # There are few columns of URAM: what needs one fits few places.
@@ -232,8 +275,11 @@ class _Alike:
                 pairs = ((a, b) for i, a in enumerate(firsts) for b in firsts[i + near :])
                 yield from (Wish("apart", pair, (), pair, frozenset(self.context.limits)) for pair in pairs)
 
-    def told(self, found: SearchResult, folding: FoldingSolution, shortest: int, progress: Progress) -> SearchResult:
+    def told(self, best: _Found, shortest: int, progress: Progress) -> SearchResult:
         """Return what was found as all foldings have it, with bounds that hold for all, and what reuse costs."""
+        found, folding = best.result, best.folding
+        if found is None or folding is None:
+            raise ValueError("nothing was found")
         context, interval = self.context, found.candidate.interval_cycles
         run = SearchState(context, progress)
         free = FeasibilityOracle(context.problem).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
@@ -251,11 +297,11 @@ class _Alike:
             whole_budget_bound=scarcity_bound(context, interval),
             fullness=fullness,
             design=None,
-            notes=(self._price(folding, free, shortest),),
+            notes=(self._price(best.share, folding, free, shortest),),
         )
 
-    def _price(self, folding: FoldingSolution, free_cycles: int | None, shortest: int) -> str:
-        """Tell what equal foldings cost against free ones: at the bounds, and at one interval."""
+    def _price(self, share: float, folding: FoldingSolution, free_cycles: int | None, shortest: int) -> str:
+        """Tell how much is reused, and what equal foldings cost against free ones at the bounds and at one interval."""
         told = f"at the least {shortest:,} cycles"
         if free_cycles is not None:
             told += f" where free foldings need {free_cycles:,}"
@@ -264,7 +310,8 @@ class _Alike:
             more = folding.resources.lut / loose.resources.lut - 1
             told += f"; at {folding.interval_cycles:,} cycles {more:+.1%} LUT against foldings that are free"
         several = sum(len(members) > 1 for members in self.classes)
-        return f"--reuse {self.context.request.reuse}: {several} sorts of engines fold alike: {told}"
+        reused = f"{share:.1%} of the LUTs lie in modules whose implementation serves two or more"
+        return f"--reuse {self.context.request.reuse}: {reused}; {several} sorts of engines fold alike: {told}"
 
 
 def _of_module(engines: list[str], options: Mapping[str, Option]) -> OptionGroup:
