@@ -59,13 +59,16 @@ def made_once(
 def shared_implementations(
     context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
 ) -> list[list[str]]:
-    """Return the modules that one implementation serves, two or more each: one circuit, in windows alike."""
+    """Return the modules that one implementation serves, two or more each: one circuit, in windows alike.
+
+    Where nothing is placed windows do not count.
+    """
     device = {slot.name: fpga.device for fpga in context.platform.fpgas for slot in fpga.slots}
     regions = {name: region for placed in placements.values() for name, region in placed.regions.items()}
     found: list[list[str]] = []
     for group in made_once(context, candidate.folded, candidate.modules, candidate.channels):
-        made: list[list[str]] = []
-        for name in group:
+        made: list[list[str]] = [] if regions else [list(group)]
+        for name in group if regions else ():
             own = device[candidate.slot_of[name]]
             for others in made:
                 other = device[candidate.slot_of[others[0]]]

@@ -260,8 +260,8 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
         if isinstance(answer, PlacementFailure):
             rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
             answer = context.solvers.place(replace(draft, draft=False, hints=rects))
-        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch; so may one whose
-        # windows are not asked to be alike.
+        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch; and so may one
+        # of which no windows alike were asked.
         wished = bool(draft.previous or draft.alike)
         if isinstance(answer, PlacementSolution) and (wished or answer.is_no_worse(found)):
             placements[name] = answer

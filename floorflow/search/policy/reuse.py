@@ -139,9 +139,9 @@ class _Alike:
     @cached_property
     def tied(self) -> FoldingProblem:
         """The problem with one group a class, of foldings whose constants can be written, where there are such."""
-        context, groups = self.context, []
+        groups = []
         for members in self.classes:
-            rows = members[0].subset(self.writable(members[0]) if len(members) > 1 else np.True_)
+            rows = members[0].subset(self.writable(members[0])) if len(members) > 1 else members[0]
             tables = [rows.options_of(name) for name in rows.engines]
             names = tuple(name for member in members for name in member.engines)
             groups.append(OptionGroup(names, TableRows(tuple(tables * len(members)))))
@@ -206,9 +206,9 @@ class _Alike:
         for members in self._sorts(self.modules(first)).values():
             problem = self._of_sort(members[0], first, several=len(members) > 1)
             answer = least_full(problem, interval)
-            for engines in members if isinstance(answer, FoldingSolution) else ():
-                pairs = zip(engines, members[0], strict=True)
-                options |= {own: answer.options[name] for own, name in pairs}
+            made = answer.options if isinstance(answer, FoldingSolution) else first.options
+            for engines in members:
+                options |= {own: made[name] for own, name in zip(engines, members[0], strict=True)}
         return SearchState(context, SILENT).least_priced(options, "exact by sort of module")
 
     def _sorts(self, modules: list[list[str]]) -> Mapping[tuple[int, ...], list[list[str]]]:
@@ -263,7 +263,7 @@ class _Alike:
         return replace(context, problem=problem, unlimited=problem, wishes=wishes, work_limit=work)
 
     def _apart(self, modules: list[list[str]]) -> Iterator[Wish]:
-        """Yield wishes for pairs of engines that are not to share a slot, so that none has more modules alike than windows.
+        """Yield wishes for pairs of engines that are not to share a slot: none has windows for so many modules alike.
 
         Where Laguna sites lie in the first and the last clock regions of each SLR there are two windows alike.
         """
