@@ -21,7 +21,7 @@ from floorflow.channels import StreamPrices
 from floorflow.channels.implementations import Circuits, likenesses
 from floorflow.dataflow.model import Option, renamings
 from floorflow.dataflow.options import OptionGroup, TableRows
-from floorflow.errors import Refused, some
+from floorflow.errors import Refused, some, unproven
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import least_full
 from floorflow.resources import RESOURCE_NAMES
@@ -68,7 +68,10 @@ def search_reusing(context: PlanningContext, progress: Progress = SILENT) -> Out
             continue
         outcome = search(alike.with_one_folding(folding), progress)
         if isinstance(outcome, Refused):
-            refused = outcome
+            # Of other foldings nothing is proven.
+            message = f"--reuse {context.request.reuse}, with equal foldings at {interval:,} cycles: {outcome.message}"
+            why = "interrupted" if outcome.interrupted else "limit"
+            refused = Refused(message, outcome.hint, unproven(outcome.refusals), why)
         else:
             share = reused_share(context, outcome)
             best = _Found(outcome, folding, share) if share > best.share else best
@@ -164,6 +167,8 @@ class _Alike:
                 for o in options
             ]
         keep = keep if keep.any() else np.ones_like(keep)
+        if len(self.context.limits) == len(self.context.platform.fpgas):
+            return keep
         # There are few columns of URAM: what needs one fits few places.
         anywhere = keep & (group.use[:, RESOURCE_NAMES.index("URAM")] == 0)
         return anywhere if anywhere.any() else keep
@@ -209,7 +214,8 @@ class _Alike:
             made = answer.options if isinstance(answer, FoldingSolution) else first.options
             for engines in members:
                 options |= {own: made[name] for own, name in zip(engines, members[0], strict=True)}
-        return SearchState(context, SILENT).least_priced(options, "exact by sort of module")
+        made = SearchState(context, SILENT).least_priced(options, "exact by sort of module")
+        return made if made.resources.fits(context.problem.budget) else first
 
     def _sorts(self, modules: list[list[str]]) -> Mapping[tuple[int, ...], list[list[str]]]:
         """Return modules whose engines are of the same classes, by these."""
