@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from floorflow.channels import Channel, ChannelCosts, with_styles
 from floorflow.channels.implementations import Circuits, held_alike, likenesses
 from floorflow.channels.realise import with_depths
 from floorflow.dataflow.model import FoldedDataflow
 from floorflow.dataflow.modules import Module
-from floorflow.hardware import can_relocate
-from floorflow.placement import PlacementSolution
 from floorflow.search.candidate.context import PlanningContext
-
-if TYPE_CHECKING:
-    from floorflow.search.candidate.candidate import Candidate
 
 
 def in_logic(context: PlanningContext, folded: FoldedDataflow) -> dict[str, str]:
@@ -54,28 +48,3 @@ def made_once(
     for likeness in likenesses(Circuits(modules, folded, channels, in_logic(context, folded))):
         groups[likeness.implementation].append(likeness.module)
     return [tuple(group) for group in groups.values() if len(group) > 1]
-
-
-def shared_implementations(
-    context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
-) -> list[list[str]]:
-    """Return the modules that one implementation serves, two or more each: one circuit, in windows alike.
-
-    Where nothing is placed windows do not count.
-    """
-    device = {slot.name: fpga.device for fpga in context.platform.fpgas for slot in fpga.slots}
-    regions = {name: region for placed in placements.values() for name, region in placed.regions.items()}
-    found: list[list[str]] = []
-    for group in made_once(context, candidate.folded, candidate.modules, candidate.channels):
-        made: list[list[str]] = [] if regions else [list(group)]
-        for name in group if regions else ():
-            own = device[candidate.slot_of[name]]
-            for others in made:
-                other = device[candidate.slot_of[others[0]]]
-                if own.die == other.die and can_relocate(other, regions[others[0]], regions[name]):
-                    others.append(name)
-                    break
-            else:
-                made.append([name])
-        found += [others for others in made if len(others) > 1]
-    return found

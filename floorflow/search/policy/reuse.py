@@ -24,12 +24,14 @@ from floorflow.dataflow.options import OptionGroup, TableRows
 from floorflow.errors import Refused, some, unproven
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import least_full
+from floorflow.hardware import can_relocate
+from floorflow.placement import PlacementSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.assignment import clustered
-from floorflow.search.candidate.candidate import folded_by
+from floorflow.search.candidate.candidate import Candidate, folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult
-from floorflow.search.candidate.made_once import in_logic, shared_implementations
+from floorflow.search.candidate.made_once import in_logic, made_once
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.wishes import Wish, Wishes
 from floorflow.search.interval.least_full import fullness_of
@@ -52,7 +54,7 @@ WORK = 30.0
 
 def search_reusing(context: PlanningContext, progress: Progress = SILENT) -> Outcome:
     """Find the best legal design, of modules that are made once as far as the request asks for it."""
-    if context.request.reuse == "no" or context.given is not None:
+    if context.given is not None:
         return search(context, progress)
     alike = _Alike(context)
     shortest = alike.shortest_cycles
@@ -70,8 +72,8 @@ def search_reusing(context: PlanningContext, progress: Progress = SILENT) -> Out
         if isinstance(outcome, Refused):
             # Of other foldings nothing is proven.
             message = f"--reuse {context.request.reuse}, with equal foldings at {interval:,} cycles: {outcome.message}"
-            why = "interrupted" if outcome.interrupted else "limit"
-            refused = Refused(message, outcome.hint, unproven(outcome.refusals), why)
+            unsure = replace(outcome, message=message, refusals=unproven(outcome.refusals), why="limit")
+            refused = outcome if outcome.interrupted else unsure
         else:
             share = reused_share(context, outcome)
             best = _Found(outcome, folding, share) if share > best.share else best
@@ -90,6 +92,31 @@ class _Found:
     result: SearchResult | None = None
     folding: FoldingSolution | None = None
     share: float = -1.0
+
+
+def shared_implementations(
+    context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
+) -> list[list[str]]:
+    """Return the modules that one implementation serves, two or more each: one circuit, in windows alike.
+
+    Where nothing is placed windows do not count.
+    """
+    device = {slot.name: fpga.device for fpga in context.platform.fpgas for slot in fpga.slots}
+    regions = {name: region for placed in placements.values() for name, region in placed.regions.items()}
+    found: list[list[str]] = []
+    for group in made_once(context, candidate.folded, candidate.modules, candidate.channels):
+        made: list[list[str]] = [] if regions else [list(group)]
+        for name in group if regions else ():
+            own = device[candidate.slot_of[name]]
+            for others in made:
+                other = device[candidate.slot_of[others[0]]]
+                if own.die == other.die and can_relocate(other, regions[others[0]], regions[name]):
+                    others.append(name)
+                    break
+            else:
+                made.append([name])
+        found += [others for others in made if len(others) > 1]
+    return found
 
 
 def reused_share(context: PlanningContext, found: SearchResult) -> float:
@@ -211,9 +238,9 @@ class _Alike:
         for members in self._sorts(self.modules(first)).values():
             problem = self._of_sort(members[0], first, several=len(members) > 1)
             answer = least_full(problem, interval)
-            made = answer.options if isinstance(answer, FoldingSolution) else first.options
+            chosen = answer.options if isinstance(answer, FoldingSolution) else first.options
             for engines in members:
-                options |= {own: made[name] for own, name in zip(engines, members[0], strict=True)}
+                options |= {own: chosen[name] for own, name in zip(engines, members[0], strict=True)}
         made = SearchState(context, SILENT).least_priced(options, "exact by sort of module")
         return made if made.resources.fits(context.problem.budget) else first
 
