@@ -16,7 +16,7 @@ from floorflow.dataflow.bands import estimate_of, fit_likelihood
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import InputError, Refusal
 from floorflow.facts.channel import slots_on_way
-from floorflow.hardware import Fpga, Rect, StatedPblock, bounding_box, stream_weight, stream_wires
+from floorflow.hardware import Fpga, Rect, StatedPblock, bounding_box, can_relocate, stream_weight, stream_wires
 from floorflow.hardware.reach import Way, comfortable_tiles
 from floorflow.placement import (
     Pin,
@@ -282,12 +282,22 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
         tests = {module.name: has_room(context, fpga.device, uses[module.name]) for module in problem.modules}
         found = placed.placements[fpga.name]
         # What lies in windows alike would not after it had grown.
-        alike = {name: found.regions[name][0] for group in problem.alike for name in group}
+        alike = {name: found.regions[name][0] for name in _in_windows_alike(problem, found)}
         problem = replace(problem, fixed={**problem.fixed, **alike})
         if context.request.confidence_sought is not None:
             found = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
         placements[fpga.name] = cut_to_fabric(problem, found)
     return replace(placed, placements=placements)
+
+
+def _in_windows_alike(problem: PlacementProblem, found: PlacementSolution) -> Iterator[str]:
+    """Yield the modules of groups that lie in a window onto which that of another of the group moves."""
+    regions = found.regions
+    for group in problem.alike:
+        for name in group:
+            others = (other for other in group if other != name)
+            if any(can_relocate(problem.device, regions[name], regions[other]) for other in others):
+                yield name
 
 
 def least_likely(
