@@ -46,10 +46,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 116_783,
-    "files of floorflow": 656,
-    "lines of verify": 19_445,
-    "lines of tests": 67_064,
+    "lines of floorflow": 117_360,
+    "files of floorflow": 658,
+    "lines of verify": 19_473,
+    "lines of tests": 67_250,
     "files in the longest chain of imports": 30,
     "frames from a plan to the placer": 22,
 }

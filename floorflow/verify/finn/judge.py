@@ -138,7 +138,7 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     told = {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
     spared = context["options"].get("runtime_weights") == "auto"
     wires = folded.kind == "Reshape_rtl"
-    circuit = {"own_circuit": constants_in_logic(folded, written_later=context["written_later"])}
+    circuit = {"own_circuit": constants_in_logic(folded, written_later=context.get("written_later", False))}
     return {**told, **_products(folded), **circuit, "host_writes": written, "host_spared": spared, "only_wires": wires}
 
 
