@@ -46,7 +46,7 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 117_360,
+    "lines of floorflow": 117_358,
     "files of floorflow": 658,
     "lines of verify": 19_473,
     "lines of tests": 67_250,
