@@ -67,6 +67,10 @@ class BackendOptions(BaseModel):
         """Whether modules are implemented one by one, each in its pblock, and stitched."""
         return False
 
+    def for_reuse(self) -> Self:
+        """Return the same with engines whose constants can be written once they are placed, as far as there are."""
+        return self
+
     @property
     def crossing_advice(self) -> str:
         """Return how registers come to SLR boundaries where the tool builds none."""

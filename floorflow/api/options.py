@@ -22,6 +22,7 @@ from floorflow.request import (
     Granularity,
     Objective,
     Request,
+    Reuse,
     Spelling,
     TieBreak,
     known_methods,
@@ -138,6 +139,7 @@ class PlanOptions(ProblemOptions, total=False):
     epsilon: float | None
     granularity: Granularity
     keep_granularity: bool
+    reuse: Reuse
     constraint_style: ConstraintStyle
     max_hops: int | None
     allow_cycles: bool

@@ -360,10 +360,11 @@ class Backend(Protocol):
         """Return how many bits of weights a folded engine holds, and where; None if it has none or that is unknown."""
         return None
 
-    def in_logic(self, engine: Engine, option: Option) -> str:
+    def in_logic(self, engine: Engine, option: Option, *, written_later: bool = False) -> str:
         """Return which constants of a folded engine become part of its logic, empty if none do.
 
-        An engine that has some is a circuit of its own; contents of block RAM can be set afterwards.
+        An engine that has some is a circuit of its own; contents of block RAM can be set afterwards, with
+        ``written_later`` those of any memory.
         """
         return "weights" if engine.weight_bits else ""
 

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import TypeVar
 
 from floorflow.channels.realise import Channel
 from floorflow.dataflow.model import Attributes, FoldedDataflow, Stream
 from floorflow.dataflow.modules import Module
 
 Signature = tuple[Hashable, ...]
+Told = TypeVar("Told", bound=Hashable)
+Joint = tuple[int, int, int, int, Told]
+"""Numbers of a stream's source, its port, its target and that one's port, -1 outside, and what is told of it."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,17 @@ def _with_reason(likeness: Likeness, alike: Sequence[Likeness]) -> Likeness:
     return Likeness(likeness.module, likeness.like, likeness.implementation, why)
 
 
+def held_alike(circuits: Circuits) -> list[list[str]]:
+    """Return the channels, by name, whose FIFOs have one place in modules of one shape; of shapes that several have."""
+    places: dict[Signature, list[str]] = {}
+    for module in circuits.modules:
+        shape, inside = _shape(module, circuits.folded), set(module.engines)
+        own = [channel.stream for channel in circuits.channels if channel.fifo_engine in inside]
+        for source, port, target, other, name in _joined(module, own, lambda stream: stream.channel):
+            places.setdefault((shape, source, port, target, other), []).append(name)
+    return [names for names in places.values() if len(names) > 1]
+
+
 def _shape(module: Module, folded: FoldedDataflow) -> Signature:
     """Return kinds, attributes and folding of the engines, and which of their ports are joined, or lead out."""
     engines = tuple(_engine(name, folded) for name in module.engines)
@@ -124,7 +139,7 @@ def _surroundings(module: Module, channels: Sequence[Channel]) -> Signature:
     return _joined(module, [channel.stream for channel in channels], built)
 
 
-def _joined(module: Module, streams: Sequence[Stream], told: Callable[[Stream], Signature]) -> Signature:
+def _joined(module: Module, streams: Sequence[Stream], told: Callable[[Stream], Told]) -> tuple[Joint[Told], ...]:
     """Return the streams at a module by the numbers of its engines, with what is told of each; -1 lies outside."""
     number = {name: index for index, name in enumerate(module.engines)}
     near = [stream for stream in streams if stream.source in number or stream.target in number]

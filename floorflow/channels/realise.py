@@ -152,6 +152,12 @@ def connect(
     return tuple(channels)
 
 
+def with_depths(channels: Sequence[Channel], costs: ChannelCosts, depths: Mapping[str, int]) -> tuple[Channel, ...]:
+    """Return channels with FIFOs of these depths in words, by channel, in the tool's own memories."""
+    every = ((c, depths[c.name], choices_of(c.stream, c.width_bits, depths[c.name], costs)) for c in channels)
+    return tuple(_with_fifo(channel, depth, choices[0]) for channel, depth, choices in every)
+
+
 def with_styles(channels: Sequence[Channel], costs: ChannelCosts, styles: Mapping[str, str]) -> tuple[Channel, ...]:
     """Return channels with FIFOs in memories of these styles, by channel, or the tool's own where there is no other."""
     every = ((c, choices_of(c.stream, c.width_bits, c.fifo_depth_words, costs)) for c in channels)

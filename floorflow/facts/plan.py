@@ -186,7 +186,18 @@ def without_several(content: dict[str, Any]) -> dict[str, Any]:
         kept["options"] = {key: value for key, value in kept["options"].items() if key != "replicas"}
     if len(absent) == 2:
         kept["options"] = {k: v for k, v in kept["options"].items() if k not in ("rates", "min_rate")}
+    own = without_usual(kept["options"]["backend_options"])
+    kept["options"] = {**without_usual(kept["options"]), "backend_options": own}
     return kept
+
+
+_LEFT_OUT = [("reuse", "no"), ("thresholds", "fused")]
+"""Options that plan.json leaves out where they have these values: those that came later."""
+
+
+def without_usual(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options, the request's or a back end's, without those that came later and have their usual values."""
+    return {key: value for key, value in options.items() if (key, value) not in _LEFT_OUT}
 
 
 def _only(entries: list[Entry], what: str) -> Entry:

@@ -27,13 +27,14 @@ from floorflow.search.policy.relaxation import (
     searched_alone,
     searched_under,
 )
+from floorflow.search.policy.reuse import search_reusing
 from floorflow.several import SeveralRequest
 
 
 def one_network(run: Run) -> ModeResult[PlanWithFiles] | Refused:
     """Search for one network, on as few FPGAs as will do."""
     progress = run.progress
-    one = partial(search, progress=progress)
+    one = partial(search if run.request.reuse == "no" else search_reusing, progress=progress)
     steps = fewest_fpgas(run.request, partial(run.prepared, progress=progress), progress)
     relaxations = (rate_kept(partial(_without_rate, run, progress)), *RELAXATIONS)
     on_fpgas = outcome_under(steps, relaxations, one, progress)

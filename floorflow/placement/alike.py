@@ -84,7 +84,7 @@ def unlike_ports(groups: Sequence[Sequence[str]], regions: Mapping[str, Region],
     return unlike
 
 
-LOOKED_AT = 60
+LOOKED_AT = 400
 """Kinds of windows, the most promising, of which all places are looked up."""
 
 
@@ -153,7 +153,7 @@ def _apart(rects: IntArray) -> int:
     return len(taken)
 
 
-KINDS = 4
+KINDS = 8
 """Kinds of windows that are tried for each group."""
 EJECTIONS = 30
 """Ejections for each module to place all with a kind, at most."""

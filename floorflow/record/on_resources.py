@@ -9,6 +9,7 @@ from floorflow import __version__
 from floorflow.backends.backend import Source
 from floorflow.channels import Channel, connect
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream, renamings
+from floorflow.facts.plan import without_usual
 from floorflow.facts.resource_plan import (
     FoldedEngine,
     PartitionInTime,
@@ -103,7 +104,7 @@ def _options(request: Request, found: OnResources) -> ResourceOptions:
     return ResourceOptions.of(
         request,
         models=[request.model.name],
-        backend_options=request.backend_options.model_dump(),
+        backend_options=without_usual(request.backend_options.model_dump()),
         reconfigure="none" if request.reconfigure == "none" else "full",
         objective="latency" if request.objective == "latency" else "throughput",
         clock_mhz=_clock_mhz(found),

@@ -29,6 +29,7 @@ from floorflow.record.network import network_part
 from floorflow.record.part import Part, PhaseRun, uses_of_part
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, scarcity, total
 from floorflow.search.candidate.candidate import slot_demands, slot_uses
+from floorflow.search.candidate.made_once import in_logic as baked
 from floorflow.search.candidate.placing import least_likely
 from floorflow.search.candidate.slot_problem import Use
 
@@ -248,12 +249,8 @@ def _shared_implementations(run: PhaseRun, regions: Mapping[str, Region]) -> dic
 
 
 def _circuits(part: Part) -> Circuits:
-    candidate, backend = part.candidate, part.context.backend
-    in_logic = {
-        engine.name: f"{constants} of {part.id(engine.name)}"
-        for engine in candidate.folded.dataflow.engines
-        if (constants := backend.in_logic(engine, candidate.folded.options[engine.name]))
-    }
+    candidate = part.candidate
+    in_logic = {name: f"{told} of {part.id(name)}" for name, told in baked(part.context, candidate.folded).items()}
     names = {module.name: part.module(module.name) for module in candidate.modules}
     return Circuits(candidate.modules, candidate.folded, candidate.channels, in_logic, names)
 

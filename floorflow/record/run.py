@@ -265,6 +265,7 @@ def warnings_of(part: Part) -> list[str]:
             f"{streams} SLR boundaries of an FPGA one after the other ({why}), and rely on registers at each that no "
             "tool inserts by itself: report.txt lists them"
         )
+    warnings += result.notes
     if result.repair:
         warnings.append(f"to place the design: {result.repair}")
     return warnings

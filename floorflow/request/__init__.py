@@ -16,6 +16,7 @@ from floorflow.request.choices import (
     Effort,
     Granularity,
     Objective,
+    Reuse,
     TieBreak,
 )
 from floorflow.request.model import (

@@ -13,6 +13,7 @@ Bargains = Literal["fold", "plan", "none"]
 ConstraintStyle = Literal["auto", "none", "slr", "soft", "hard"]
 TieBreak = Literal["fullness", "scarcity"]
 Reconfigure = Literal["none", "full", "partial"]
+Reuse = Literal["no", "prefer", "require"]
 MOST_REGIONS = 4
 """Reconfigurable regions that a plan can have."""
 

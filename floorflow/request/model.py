@@ -38,6 +38,7 @@ from floorflow.request.choices import (
     Granularity,
     Objective,
     Reconfigure,
+    Reuse,
     TieBreak,
 )
 from floorflow.request.readers import areas, confidence, copy_count, fixed_pblocks, fpga_count, products, settings
@@ -239,6 +240,11 @@ class Request(BaseModel):
 
     granularity: Annotated[Granularity, FLOORPLAN] = Field("stage", description="What gets one pblock.")
     keep_granularity: Annotated[bool, FLOORPLAN] = Field(default=False, description="Never merge modules to place.")
+    reuse: Annotated[Reuse, FLOORPLAN] = Field(
+        "no",
+        description="Whether modules that are alike become one circuit in windows alike, made once, whose contents "
+        "are written after stitching: prefer where that can be, require as many as are alike.",
+    )
     constraint_style: Annotated[ConstraintStyle, FLOORPLAN] = Field(
         "auto", description="What the constraint files say: hard or soft pblocks, SLRs alone, or nothing."
     )

@@ -348,6 +348,7 @@ def _back_end(
         "several_networks": len(plan["networks"]) > 1,
         "copies": [copy["network"] for copy in (plan.get("replicas") or {"placed": []})["placed"]],
         "keep_folding": plan["options"].get("keep_folding") is True,
+        "written_later": plan["options"].get("reuse", "no") != "no",
         "engines": rows,
         "slots": {name: (slot.fpga_number, slot.slr) for name, slot in slots_of(plan).items()},
         "cell_patterns": {fpga: board.raw["cell_pattern"] for fpga, board in boards.items()},

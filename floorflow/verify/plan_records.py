@@ -136,6 +136,7 @@ class OptionsRecord(TypedDict):
     fps: float | None
     granularity: Literal["stage", "block", "layer", "slot"]
     keep_granularity: bool
+    reuse: NotRequired[Literal["no", "prefer", "require"]]
     max_hops: Count | None
     allow_cycles: bool
     link_streams: Count | None

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from floorflow.channels import Channel
-from floorflow.channels.implementations import Circuits, Likeness, likenesses
+from floorflow.channels.implementations import Circuits, Likeness, held_alike, likenesses
 from floorflow.dataflow.model import Dataflow, Engine, FoldedDataflow, Option, Stream
 from floorflow.dataflow.modules import Module
 from floorflow.resources import Resources
@@ -112,3 +112,11 @@ def test_two_modules_are_one_where_all_of_them_is_equal(pairs: list[Pair], data:
             same = pairs[i] == pairs[j] and fifos[0] == fifos[1] and not {one.module, other.module} & baked
             assert (one.like == other.like) == (pairs[i] == pairs[j])
             assert (one.implementation == other.implementation) == (same or i == j)
+
+
+def test_fifos_at_one_place_of_equal_modules_are_one_group() -> None:
+    modules, folded, channels = chain([("A", 1), ("B", 1)] * 2, of=2)
+    groups = held_alike(Circuits(modules, folded, channels, {}))
+    assert sorted(groups) == [["e0.0->e1.0", "e2.0->e3.0"], ["e1.0->e2.0", "e3.0->host:out0.0"]]
+    other = replace(folded, options={**folded.options, "e3": option_of(2)})
+    assert not held_alike(Circuits(modules, other, channels, {}))

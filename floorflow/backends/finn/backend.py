@@ -102,7 +102,7 @@ class FinnBackend(Backend):
         return read_source(path, FloatBits(options.weight_bits, options.activation_bits))
 
     def lower(self, source: Source, technology: Technology, options: FinnOptions) -> Dataflow:
-        return source.lower(technology, options.label_select, options.finn)
+        return source.lower(technology, options.label_select, options.finn, apart=options.thresholds == "apart")
 
     def costs(self, technology: Technology, options: FinnOptions, *, own_kinds: bool = False) -> CostTable:
         first, free = options.impl_style == "auto", options.styles_are_open and not own_kinds

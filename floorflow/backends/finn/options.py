@@ -20,6 +20,7 @@ FlowName = Literal["auto", "vitis", "zynq", "stitch"]
 FifoSizing = Literal["floorflow", "finn"]
 Crossings = Literal["fifo", "vendor", "none"]
 RuntimeWeights = Literal["auto", "never", "always"]
+Thresholds = Literal["fused", "apart"]
 
 
 def _word(value: object) -> object:
@@ -62,6 +63,9 @@ class FinnOptions(BackendOptions):
         RuntimeWeights, BeforeValidator(_word), Spelling(ENGINES.panel, short_for=("--no-runtime-weights", "never"))
     ] = Field(
         "auto", description="Weights in URAM, which software writes at run time: auto only where much rests on it."
+    )
+    thresholds: Annotated[Thresholds, ENGINES] = Field(
+        "fused", description="Thresholds behind HLS units: part of these, or engines of their own, in RTL."
     )
     fifo_sizing: Annotated[FifoSizing, ENGINES] = Field(
         "floorflow",
@@ -108,6 +112,10 @@ class FinnOptions(BackendOptions):
                 f"--flow stitch: modules have streams alone, {asked} needs a port", hint=f"leave {asked} out"
             )
         return found
+
+    def for_reuse(self) -> Self:
+        """Return the same with thresholds apart, whose memories can be written, as fused ones cannot."""
+        return self.model_copy(update={"thresholds": "apart"})
 
     @property
     def stitches(self) -> bool:

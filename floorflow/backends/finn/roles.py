@@ -134,12 +134,20 @@ _OUTSIDE = ("external", "external_mem", "dynamic")
 _CONSTANTS = {"ChannelwiseOp": "parameters", "Lookup": "table"}
 
 
-def constants_in_logic(engine: Engine, option: Option) -> str:
-    """Return what of an engine lies in LUTs for good: weights, thresholds, parameters; empty if nothing does."""
+def constants_in_logic(engine: Engine, option: Option, *, written_later: bool = False) -> str:
+    """Return what of an engine lies in LUTs for good: weights, thresholds, parameters; empty if nothing does.
+
+    ``written_later``: it is made with other contents, which nothing may trim. Then a memory of several words keeps its
+    place in LUTs as well: their INIT strings are the words.
+    """
     layer = family(engine.kind)
     attributes = {**engine.attributes, **option.folding}
     if layer in ("MVAU", "VVAU"):
-        return _of_weighted(cast("WeightedUnit", kind_of(engine.kind).unit(attributes)))
+        return _of_weighted(cast("WeightedUnit", kind_of(engine.kind).unit(attributes)), written_later=written_later)
+    if written_later and layer in ("Thresholding", "ChannelwiseOp"):
+        decoupled = attributes.get("mem_mode", "internal_decoupled") == "internal_decoupled"
+        words = cast("int", attributes["NumChannels"]) // cast("int", attributes.get("PE", 1))
+        return "" if decoupled and words > 1 else "thresholds" if layer == "Thresholding" else "parameters"
     if layer == "Thresholding":
         unit = cast("ComparingUnit | SearchingUnit", kind_of(engine.kind).unit(attributes))
         return "thresholds" if _thresholds_in_logic(unit) else ""
@@ -148,9 +156,10 @@ def constants_in_logic(engine: Engine, option: Option) -> str:
     return _CONSTANTS.get(layer, "")
 
 
-def _of_weighted(unit: WeightedUnit) -> str:
+def _of_weighted(unit: WeightedUnit, *, written_later: bool) -> str:
     part = unit.part
-    written = part.mem_mode == "internal_decoupled" and (part.writeable or part.ram_style in ("block", "ultra"))
+    in_block = part.ram_style in ("block", "ultra") or (written_later and part.depth > 1)
+    written = part.mem_mode == "internal_decoupled" and (part.writeable or in_block)
     parts = [] if written or part.mem_mode in _OUTSIDE else ["weights"]
     # Synthesis may put even those in block RAM into logic again: they are constants of the source.
     parts += ["thresholds"] if part.thresholds else []

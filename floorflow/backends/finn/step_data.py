@@ -140,7 +140,9 @@ def step_data(one: NetworkInPhase, fpgas: Sequence[Mapping[str, Any]]) -> dict[s
     plan = one.plan
     if plan.options.backend_options.stitches:
         # All modules are cut out of the one graph, wherever their cards are, and no kernel waits for another.
-        return {**found.bound.plan, "moved": {}, "fpgas": list(fpgas[:1]), "kernels": [], "stitched": _stitched(one)}
+        later = {} if plan.options.reuse == "no" else {"contents_apart": True}
+        own = {"moved": {}, "fpgas": list(fpgas[:1]), "kernels": [], "stitched": _stitched(one)}
+        return {**found.bound.plan, **own, **later}
     cards = {"stops": list(plan.unbuilt), "card_links": _card_links(one)} if len(plan.platform.fpgas) > 1 else {}
     if one.fpga is not None:
         cards = {"kernels_only": True}

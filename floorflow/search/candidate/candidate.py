@@ -24,6 +24,7 @@ from floorflow.rates.fifo_sizing import full_rate
 from floorflow.resources import ZERO, Resources, scarcity
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.link_charges import link_charges
+from floorflow.search.candidate.made_once import made_equal
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     Use,
@@ -186,6 +187,8 @@ def realised(
     known = PartialPlacement(owner, routes, least_words(context, folded))
     kernels = link_charges(context, folded, modules, streams, slot_of)
     channels = in_styles(context, folded, known, slots, limits_beside(context, kernels))
+    if context.request.reuse != "no":
+        channels = made_equal(context, folded, modules, channels)
     demands = module_resources(modules, folded, channels)
     problem = beside(context, partition_problem(context, modules, demands, channels, folded=folded), kernels)
     slack = context.fifo_slack

@@ -167,6 +167,8 @@ class SearchResult:
     design: Design | None = None
     evenness: Evenness | None = None
     work_units: float = 0.0
+    notes: tuple[str, ...] = ()
+    """Sentences about how it was found, for the plan's warnings."""
 
 
 Outcome = SearchResult | Refused

@@ -16,7 +16,7 @@ from floorflow.dataflow.bands import estimate_of, fit_likelihood
 from floorflow.dataflow.model import FoldedDataflow, renamings
 from floorflow.errors import InputError, Refusal
 from floorflow.facts.channel import slots_on_way
-from floorflow.hardware import Fpga, Rect, StatedPblock, bounding_box, stream_weight, stream_wires
+from floorflow.hardware import Fpga, Rect, StatedPblock, bounding_box, can_relocate, stream_weight, stream_wires
 from floorflow.hardware.reach import Way, comfortable_tiles
 from floorflow.placement import (
     Pin,
@@ -34,6 +34,7 @@ from floorflow.resources import total
 from floorflow.search.candidate.candidate import Candidate, slot_demands, slot_uses, uses_of
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.given_pblocks import by_module
+from floorflow.search.candidate.made_once import made_once
 from floorflow.search.candidate.members import parts_of
 from floorflow.search.candidate.slot_problem import (
     caps_beside,
@@ -208,6 +209,9 @@ def placement_problem(
     request = context.request
     fixed = {module.name: stated[module.name].rect for module in modules if module.name in stated}
     before = context.previous.of(candidate.modules, slot_of)
+    own = {module.name for module in modules}
+    groups = made_once(context, candidate.folded, candidate.modules, candidate.channels)
+    here = (tuple(name for name in group if name in own and name not in stated) for group in groups)
     return PlacementProblem(
         fpga.device,
         fpga.slots,
@@ -221,6 +225,7 @@ def placement_problem(
         weights=Weights(**request.place_weights.as_dict()),
         reach_tiles=comfortable_tiles(context.platform.clock_mhz),
         boundary_rows=tuple(_boundary_rows(fpga)),
+        alike=tuple(group for group in here if len(group) > 1),
     )
 
 
@@ -255,8 +260,10 @@ def finished(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandida
         if isinstance(answer, PlacementFailure):
             rects = {module: region[0] for module, region in found.regions.items() if len(region) == 1}
             answer = context.solvers.place(replace(draft, draft=False, hints=rects))
-        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch.
-        if isinstance(answer, PlacementSolution) and (draft.previous or answer.is_no_worse(found)):
+        # Near an earlier plan a draft may have shorter wires, as it was held against none from scratch; and so may one
+        # of which no windows alike were asked.
+        wished = bool(draft.previous or draft.alike)
+        if isinstance(answer, PlacementSolution) and (wished or answer.is_no_worse(found)):
             placements[name] = answer
     return replace(placed, placements=placements)
 
@@ -274,10 +281,23 @@ def with_room(context: PlanningContext, placed: PlacedCandidate) -> PlacedCandid
         problem = placement_problem(context, candidate, fpga, {})
         tests = {module.name: has_room(context, fpga.device, uses[module.name]) for module in problem.modules}
         found = placed.placements[fpga.name]
+        # What lies in windows alike would not after it had grown.
+        alike = {name: found.regions[name][0] for name in _in_windows_alike(problem, found)}
+        problem = replace(problem, fixed={**problem.fixed, **alike})
         if context.request.confidence_sought is not None:
             found = grown(problem, found, tests, longer=LONGER, most=MOST_OF_SLOT)
         placements[fpga.name] = cut_to_fabric(problem, found)
     return replace(placed, placements=placements)
+
+
+def _in_windows_alike(problem: PlacementProblem, found: PlacementSolution) -> Iterator[str]:
+    """Yield the modules of groups that lie in a window onto which that of another of the group moves."""
+    regions = found.regions
+    for group in problem.alike:
+        for name in group:
+            others = (other for other in group if other != name)
+            if any(can_relocate(problem.device, regions[name], regions[other]) for other in others):
+                yield name
 
 
 def least_likely(

@@ -65,6 +65,8 @@ def settled(request: Request) -> Request:
             f"--risk {request.risk:g}: it takes the place of --{asked[0]}", hint="leave out one of the two"
         )
     _require_a_search(request)
+    if request.reuse != "no":
+        request = _of_modules_made_once(request)
     if request.backend_options.stitches:
         request = _in_hard_pblocks(request)
     described = described_fpgas(request.platform)
@@ -83,6 +85,22 @@ def _in_hard_pblocks(request: Request) -> Request:
         asked = f"--constraint-style {request.constraint_style}"
         raise InputError(f"--flow stitch: each module stays in its pblock, so not with {asked}", hint="leave one out")
     return request.changed(constraint_style="hard")
+
+
+def _of_modules_made_once(request: Request) -> Request:
+    """Return the request with modules that never merge, and engines whose contents can be written afterwards."""
+    others = {"--keep-folding": request.keep_folding, "--replicas": request.has_copies}
+    others[f"--reconfigure {request.reconfigure}"] = request.reconfigure != "none"
+    others[f"--fold-method {request.fold_method}"] = request.fold_method != "exact"
+    others["--objective latency"] = request.goal == "latency"
+    others["--granularity slot"] = request.granularity == "slot"
+    others["--constraints"] = request.constraints is not None
+    others["--stay-near and --from"] = request.stay_near is not None or request.start_from is not None
+    for other in (option for option, given in others.items() if given):
+        raise InputError(
+            f"--reuse {request.reuse}: modules alike are folded alike, so not with {other}", "leave it out"
+        )
+    return request.changed(keep_granularity=True, backend_options=request.backend_options.for_reuse())
 
 
 def _require_a_search(request: Request) -> None:

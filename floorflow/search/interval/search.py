@@ -203,7 +203,7 @@ class _Search:
 
     def _priced_wishes(self, candidate: Candidate) -> WishesEntry | None:
         """Return what each wish costs; an interrupted plan says only that they hold."""
-        if not self.context.wishes.lines or not self.context.floorplans:
+        if self.context.wishes.file is None or not self.context.floorplans:
             return None
         with Stop():
             sought = self.context.request.goal == "throughput"
@@ -266,7 +266,7 @@ class _Search:
             return
         with self.run.progress.stage("folding"):
             if goal != "latency":
-                bounded = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
+                bounded = self.run.best = replace(best, candidate=with_bound(self.run, best.candidate))
                 self.whole_budget_bound = self._scarcity_bound(bounded.candidate.folding)
             if goal == "resources":
                 self.ended_by = end_of_least_resources(self.run)
@@ -288,7 +288,7 @@ class _Search:
             return False
         self.bound_cycles, self.ended_by = best.candidate.interval_cycles, AT_THE_BOUND
         if repairs and self.context.request.goal != "latency":
-            best = self.run.best = replace(best, candidate=_bounded(self.run, best.candidate))
+            best = self.run.best = replace(best, candidate=with_bound(self.run, best.candidate))
             self.whole_budget_bound = self._scarcity_bound(best.candidate.folding)
         return True
 
@@ -391,7 +391,7 @@ def without_balance(context: PlanningContext, interval_cycles: int) -> WithoutBa
     return WithoutBalance(shortest, answer.stats.bound if isinstance(answer, FoldingSolution) else None)
 
 
-def _bounded(run: SearchState, candidate: Candidate) -> Candidate:
+def with_bound(run: SearchState, candidate: Candidate) -> Candidate:
     """Hold a folding against the least scarcity at its interval under the budget that it had."""
     folding = candidate.folding
     problem = run.context_of(candidate).problem

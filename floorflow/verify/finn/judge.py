@@ -59,8 +59,11 @@ CHOICES = {
     "flow": ("auto", "vitis", "zynq", "stitch"),
     "impl_style": ("auto", "default", "free"),
     "runtime_weights": ("auto", "never", "always"),
+    "thresholds": ("fused", "apart"),
 }
 """Options with a list of values."""
+_LATER = {"thresholds": "fused"}
+"""What is meant where a plan leaves out an option that came later."""
 
 WHOLE = {"PE": ("MH", "Channels", "NumChannels", "Labels"), "SIMD": ("MW", "IFMChannels", "NumChannels")}
 """Attributes of which the first that an engine has is the most of a way to fold it."""
@@ -91,7 +94,7 @@ names_are_read = True
 def option_objections(options: Mapping[str, Any]) -> Iterator[str]:
     """Yield what is wrong with FINN's own options of a plan."""
     for name, allowed in CHOICES.items():
-        if options.get(name) not in allowed:
+        if options.get(name, _LATER.get(name)) not in allowed:
             yield f"{name} is {options.get(name)!r:.60}, expected one of {', '.join(allowed)}"
     release = options.get("vivado")
     if release is not None and not (isinstance(release, str) and re.fullmatch(r"20[0-9]{2}\.[1-9]", release)):
@@ -135,7 +138,7 @@ def engine(row: Row, context: Mapping[str, Any]) -> dict[str, Any] | None:
     told = {"objections": found, "cycles": cycles, "window_fill": window_fill(folded), **_ports(folded)}
     spared = context["options"].get("runtime_weights") == "auto"
     wires = folded.kind == "Reshape_rtl"
-    circuit = {"own_circuit": constants_in_logic(folded)}
+    circuit = {"own_circuit": constants_in_logic(folded, written_later=context.get("written_later", False))}
     return {**told, **_products(folded), **circuit, "host_writes": written, "host_spared": spared, "only_wires": wires}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from math import prod
 from typing import Literal
 
 from floorflow.verify.back_end import Files
@@ -16,12 +17,20 @@ _BLOCKS = ("block", "ultra")
 """Memories whose contents can be set in a netlist that is placed."""
 
 
-def constants_in_logic(engine: FoldedEngine) -> bool:
-    """Whether some constant of an engine becomes part of its logic; of a folding that is none it is not told."""
+def constants_in_logic(engine: FoldedEngine, *, written_later: bool) -> bool:
+    """Whether some constant of an engine becomes part of its logic; of a folding that is none it is not told.
+
+    ``written_later``: memories of two words and more are made with contents that nothing may trim, so that these stay
+    contents in LUTs, too.
+    """
     family = engine.kind.removesuffix("_hls").removesuffix("_rtl")
     try:
         if family in ("MVAU", "VVAU"):
-            return engine.number("noActivation", 0) == 0 or not _weights_can_be_set(engine)
+            settable = _weights_can_be_set(engine) or (written_later and _weight_words(engine) > 1)
+            return engine.number("noActivation", 0) == 0 or not settable
+        if written_later and family in ("Thresholding", "ChannelwiseOp"):
+            decoupled = engine.choice("mem_mode", "internal_decoupled") == "internal_decoupled"
+            return not (decoupled and engine.number("NumChannels") > engine.pe)
         if engine.kind == "Thresholding_rtl":
             return not _all_stages_in_blocks(engine)
         if engine.kind == "Thresholding_hls":
@@ -39,6 +48,16 @@ def _weights_can_be_set(engine: FoldedEngine) -> bool:
     if mode != "internal_decoupled":
         return mode in ("external", "external_mem", "dynamic")
     return engine.choice("runtime_writeable_weights", 0) == 1 or engine.choice("ram_style", "auto") in _BLOCKS
+
+
+def _weight_words(engine: FoldedEngine) -> int:
+    """Return the words of decoupled weights, 0 of weights that are embedded."""
+    if engine.choice("mem_mode", "internal_decoupled") != "internal_decoupled":
+        return 0
+    outputs, taps = ("MH", "MW") if engine.kind.startswith("MVAU") else ("Channels", "Kernel")
+    kernel = engine.entry["attributes"].get(taps)
+    products = prod(kernel) if isinstance(kernel, list) else engine.number(taps)
+    return engine.number(outputs) * products // (engine.pe * engine.simd)
 
 
 def _all_stages_in_blocks(engine: FoldedEngine) -> bool:

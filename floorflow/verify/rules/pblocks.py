@@ -7,7 +7,7 @@ else has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -157,8 +157,11 @@ class Rules:
         return "soft" if self.asked == "hard" and any(map(self.is_whole, inside)) else self.asked
 
 
-def check_room(rules: Rules, blocks: Sequence[Block], findings: Findings) -> None:
-    """Judge each pblock of an FPGA: its limit, its likelihood, whether it has room, and whether it is rightly short."""
+def check_room(rules: Rules, blocks: Sequence[Block], findings: Findings, shared: Collection[str]) -> None:
+    """Judge each pblock of an FPGA: its limit, its likelihood, whether it has room, and whether it is rightly short.
+
+    Modules that are ``shared`` stay in windows alike, whatever is free beside one.
+    """
     for block in blocks:
         over = excess(block.demand, rules.limit(block))
         if over:
@@ -174,7 +177,7 @@ def check_room(rules: Rules, blocks: Sequence[Block], findings: Findings) -> Non
                 findings.add("pblock-without-room", block.where, f"{lack}, and it is not listed as short")
         elif not lack:
             findings.add("wrong-short", block.where, "it has the room that it should have")
-        elif room := rules.room_around(block, blocks):
+        elif block.name not in shared and (room := rules.room_around(block, blocks)):
             findings.add("wrong-short", block.where, f"{lack}, but {room} is free and has room for it")
 
 
@@ -261,7 +264,8 @@ def check_floorplan(phase: PhaseFacts, boards: Boards, options: OptionsRecord, o
         for block in placed:
             _check_each(phase, board, block)
         rules, blocks = Rules.of(board, options, outcomes), [one for one in placed if one.name in phase.modules]
-        check_room(rules, blocks, phase.findings)
+        shared = {module["name"] for module in phase.raw["modules"] if module["reused"]}
+        check_room(rules, blocks, phase.findings, shared)
         here = [slot for slot in phase.slots.values() if slot.fpga == fpga]
         styles |= {slot.name: rules.style(slot, blocks) for slot in here}
         for first, second, both in overlapping(placed):

@@ -145,7 +145,28 @@ def test_thresholds_are_contents_where_every_stage_is_in_blocks(kind: str, foldi
     assert told(kind, STEPS, {"PE": 2, **folding}) == expected
 
 
-def test_the_judge_has_it_alike_of_all_foldings_of_a_network(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "folding", "left"),
+    [
+        ("MVAU_hls", {"mem_mode": "internal_decoupled", "ram_style": "distributed"}, ""),
+        ("MVAU_hls", {"mem_mode": "internal_embedded"}, "weights"),
+        ("Thresholding_rtl", {"PE": 2, "depth_trigger_bram": 0}, ""),
+        ("Thresholding_rtl", {"PE": 256, "depth_trigger_bram": 0}, "thresholds"),
+        ("Thresholding_hls", {"mem_mode": "internal_embedded"}, "thresholds"),
+        ("ChannelwiseOp_hls", {"PE": 2}, ""),
+        ("ChannelwiseOp_hls", {"PE": 256}, "parameters"),
+    ],
+)
+def test_a_memory_of_several_words_is_no_logic_where_it_is_written_later(
+    kind: str, folding: Attributes, left: str
+) -> None:
+    attributes = MVAU if kind.startswith("MVAU") else STEPS
+    option = option_of({"PE": 2, "SIMD": 2, **folding})
+    assert constants_in_logic(Engine(kind, kind, "", attributes, 4, 4, 4), option, written_later=True) == left
+
+
+@pytest.mark.parametrize("later", [False, True])
+def test_the_judge_has_it_alike_of_all_foldings_of_a_network(tmp_path: Path, later: bool) -> None:
     onnx.save(residual_network(), tmp_path / "net.onnx")
     options, technology = FinnOptions(), technology_of(PART)
     dataflow = BACKEND.lower(BACKEND.read(tmp_path / "net.onnx", options), technology, options)
@@ -158,8 +179,9 @@ def test_the_judge_has_it_alike_of_all_foldings_of_a_network(tmp_path: Path) -> 
                 option = table[row]
                 entry |= {"kind": option.kind or engine.kind}
                 made = Engine(name, entry["kind"], "", engine.attributes, 1, 1, 1)
-                found = bool(constants_in_logic(made, option))
-                assert judged(FoldedEngine(name, entry, _plain(option.folding))) is found, (name, option.folding)
+                found = bool(constants_in_logic(made, option, written_later=later))
+                folded = FoldedEngine(name, entry, _plain(option.folding))
+                assert judged(folded, written_later=later) is found, (name, option.folding)
                 seen.add((entry["kind"].split("_")[0], found))
     assert {("MVAU", True), ("MVAU", False)} <= seen
 

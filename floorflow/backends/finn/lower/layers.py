@@ -153,7 +153,7 @@ def _unit(
 ) -> Wire:
     """Add a matrix or vector unit of ``products`` products a sum, with the thresholds that follow it.
 
-    Thresholds are fused into the HLS unit and stand alone behind the RTL unit, which has none.
+    Thresholds are fused into the HLS unit, or stand apart; behind the RTL unit, which has none, they do.
     """
     declared = lowering.network.weights(operation).datatype
     xnor = wire.xnor and declared == BIPOLAR
@@ -161,7 +161,7 @@ def _unit(
     summed = accumulator(products, wire.datatype, declared, xnor=xnor)
     rtl = is_rtl(wire.datatype, weights, lowering.technology, depthwise=unit == "VVAU")
     quantiser = lowering.lookahead.thresholds.get(operation.outputs[0])
-    fused = None if rtl else quantiser
+    fused = None if rtl or lowering.thresholds_apart else quantiser
     activation = _activation(lowering, fused) if fused else None
     attributes: Attributes = {
         **dimensions,
@@ -176,7 +176,7 @@ def _unit(
     output = Output(shape, activation or summed, fused is not None and fused.outputs[0] in lowering.lookahead.xnor)
     kind = f"{unit}_{'rtl' if rtl else 'hls'}"
     result = lowering.add(kind, operation, attributes, wire, output, weight_bits=weights.bits)
-    if quantiser and rtl:
+    if quantiser and fused is None:
         return _thresholding(lowering, quantiser, result)
     return replace(result, pending=(operation,)) if operation.integer("bias") and not quantiser else result
 

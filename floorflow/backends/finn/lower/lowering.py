@@ -59,15 +59,23 @@ def in_levels(dataflow: Dataflow) -> Dataflow:
     )
 
 
-def lower(network: Network, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:
+def lower(
+    network: Network,
+    technology: Technology,
+    label_select: bool = False,
+    finn: FinnVersion = "main",
+    *,
+    apart: bool = False,
+) -> Dataflow:
     """Return the engines that FINN would build for a network, before folding.
 
-    ``label_select`` ends each output in LabelSelect_hls even without TopK or ArgMax in the network.
+    ``label_select`` ends each output in LabelSelect_hls even without TopK or ArgMax in the network. ``apart``: no
+    thresholds are fused into matrix and vector units.
 
     Raises InputError if operations could not be read or have no engine; names all of them, with operator and reason.
     """
     settled_network = settled(network)
-    lowering = Lowering(settled_network, technology, look_ahead(settled_network), finn)
+    lowering = Lowering(settled_network, technology, look_ahead(settled_network), finn, apart)
     obstacles = Obstacles(list(network.obstacles))
     for index, name in enumerate(network.inputs):
         shape = _input_shape(settled_network, name)

@@ -159,6 +159,8 @@ class Lowering:
     technology: Technology
     lookahead: Lookahead
     finn: FinnVersion = "main"
+    thresholds_apart: bool = False
+    """Whether units of HLS, too, leave thresholds to an engine behind them."""
     wires: dict[str, list[Wire]] = field(default_factory=dict)
     engines: dict[str, Engine] = field(default_factory=dict)
     streams: list[Stream] = field(default_factory=list)

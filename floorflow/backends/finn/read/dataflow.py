@@ -242,15 +242,17 @@ class Source:
     graph: Graph | None = None
     sha256: str = ""
 
-    def lower(self, technology: Technology, label_select: bool = False, finn: FinnVersion = "main") -> Dataflow:
-        """Return the engines as that FINN makes them.
+    def lower(
+        self, technology: Technology, label_select: bool = False, finn: FinnVersion = "main", *, apart: bool = False
+    ) -> Dataflow:
+        """Return the engines as that FINN makes them; ``apart``: with all thresholds apart, of what is no graph yet.
 
         Raises InputError if something could not be read or has no engine; names all of it, with node, operator and
         reason.
         """
         if self.graph is not None:
             return dataflow_of(self.graph, technology, finn)
-        return lower(self.network, technology, label_select, finn)
+        return lower(self.network, technology, label_select, finn, apart=apart)
 
 
 def read_source(path: str | Path, bits: FloatBits = EIGHT_BITS) -> Source:

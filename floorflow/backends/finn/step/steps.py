@@ -435,7 +435,31 @@ def floorflow_modules(model: Any, cfg: Any) -> Any:
         folder = Path(cfg.output_dir) / "modules" / entry["implementation"]
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder / "ip")
+    if step_plan().get("contents_apart"):
+        _write_contents(model, Path(cfg.output_dir) / "contents")
     return model
+
+
+def _write_contents(model: Any, folder: Path) -> None:
+    """Write what the memories of each module hold, as FINN's own tables, for whoever fills a module made once.
+
+    ``contents.json`` names the tables of each engine of each module: ``memblock.dat`` has a word of weights a line, as
+    memory has them, ``..._threshs_<pe>_<stage>.dat`` the thresholds of a stage.
+    """
+    from qonnx.custom_op.registry import getCustomOp
+
+    found: dict[str, dict[str, list[str]]] = {}
+    one = _bound(model)
+    for engine in one.plan["engines"]:
+        node = one.nodes[str(engine["id"])]
+        if node.family not in ("MVAU", "VVAU", "Thresholding"):
+            continue
+        own = folder / str(engine["module"]) / str(engine["id"])
+        own.mkdir(parents=True, exist_ok=True)
+        getCustomOp(node.proto).generate_params(model, str(own))
+        tables = sorted(path.name for path in own.iterdir() if path.suffix == ".dat")
+        found.setdefault(str(engine["module"]), {})[str(engine["id"])] = tables
+    (folder / "contents.json").write_text(json.dumps(found, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def floorflow_constrain(model: Any, cfg: Any) -> Any:
