@@ -44,11 +44,11 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 116_443,
-    "files of floorflow": 656,
-    "lines of verify": 19_364,
-    "lines of tests": 67_062,
-    "files in the longest chain of imports": 30,
+    "lines of floorflow": 119_430,
+    "files of floorflow": 674,
+    "lines of verify": 19_580,
+    "lines of tests": 69_190,
+    "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
 """What nothing may be above; whoever needs more raises a line here by that much, and says what went instead."""
