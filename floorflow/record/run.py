@@ -163,6 +163,12 @@ def _unbuilt(
     backend, options = context.backend, context.request.backend_options
     clauses = [*backend.unbuilt([f.board for f in platform.fpgas], networks, options, in_regions=in_regions)]
     clauses += backend.unjoined(platform, phases, options) if len(platform.fpgas) > 1 else ()
+    shared = sum(module.reused for entry in phases for module in entry.modules)
+    if options.stitches and shared:
+        clauses.append(
+            f"{shared} modules share implementations, and would compute with the weights and thresholds of the first of "
+            "each: nothing of floorflow's writes those of the others into the placed cells yet (docs/stitching.md)"
+        )
     return [f"{UNBUILT}{clause}" for clause in clauses]
 
 

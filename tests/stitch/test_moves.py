@@ -69,6 +69,11 @@ def differences(plan: Plan, made: RapidWright) -> list[str]:
     return found + ([] if wires == made.joined else [f"{len(wires)} wires are planned, {len(made.joined)} joined"])
 
 
+def test_modules_that_would_compute_with_the_weights_of_another_are_told_first(vivado: Vivado) -> None:
+    reused = sum(module.reused for module in vivado.plan.only_phase.modules)
+    assert any(f"{reused} modules share implementations" in warning for warning in vivado.plan.unbuilt)
+
+
 def test_checkpoints_are_moved_to_the_plans_windows_and_joined_bit_by_bit(vivado: Vivado) -> None:
     made = moved(vivado)
     assert differences(vivado.plan, made) == []
