@@ -166,8 +166,9 @@ def _unbuilt(
     shared = sum(module.reused for entry in phases for module in entry.modules)
     if options.stitches and shared:
         clauses.append(
-            f"{shared} modules share implementations, and would compute with the weights and thresholds of the first of "
-            "each: nothing of floorflow's writes those of the others into the placed cells yet (docs/stitching.md)"
+            f"{shared} modules share implementations, and would compute with the weights and thresholds of the "
+            "first of each: nothing of floorflow's writes those of the others into the placed cells yet "
+            "(docs/stitching.md)"
         )
     return [f"{UNBUILT}{clause}" for clause in clauses]
 

@@ -83,14 +83,16 @@ class Vivado:
 
     def do_get_cells(self, *words: str) -> str:
         if "-filter" not in words:
-            return words[-1]
+            own = not self.boxes and words[-1] == self.pblock  # a module is no cell of its own
+            return "" if own else words[-1]
         told = words[words.index("-filter") + 1]
         if "IS_BLACKBOX" in told:
             return " ".join(self.boxes)
         return "" if "BUFG" in told else " ".join(f"{{{cell}}}" for cell in self.cells)
 
-    def do_get_property(self, name: str, *_: str) -> str:
-        return {"LOC": "SLICE_X0Y0", "IS_BLACKBOX": "0", "SLACK": str(self.slack)}[name]
+    def do_get_property(self, name: str, *of: str) -> str:
+        boxed = str(int(of[0] in self.boxes))
+        return {"LOC": "SLICE_X0Y0", "IS_BLACKBOX": boxed, "SLACK": str(self.slack)}[name]
 
     def do_place_design(self, *_: str) -> str:
         time.sleep(SAID.get("seconds", 0))
@@ -106,6 +108,7 @@ class Vivado:
 
     def do_read_checkpoint(self, *words: str) -> str:
         cell = words[words.index("-cell") + 1]
+        self.boxes.remove(cell)
         self.cells += [f"{cell}/core/lut[{n}]" for n in range(3)]
         self.read.append(hashlib.sha256(Path(words[-1]).read_bytes()).hexdigest())
         return ""
