@@ -132,6 +132,7 @@ class PlanOptions(ProblemOptions, total=False):
     fifo_sizing: Literal["floorflow", "finn"]
     crossings: Literal["fifo", "vendor", "none"]
     flow: Literal["auto", "vitis", "zynq", "stitch"]
+    thresholds: Literal["fused", "apart"]
     label_select: bool
     fold_method: str
     keep_folding: bool

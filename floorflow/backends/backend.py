@@ -455,8 +455,10 @@ class Backend(Protocol):
         raise InputError(f"{build}: back end {self.name} names cells itself", hint="use the plan as it is")
 
     def build_steps(self, plan: Plan, place: Place, /) -> Iterable[BuildStep]:
-        """Return the way from a plan that lies in a place to what its tool makes of it; none if there is none."""
-        return ()
+        """Return the way from a plan that lies in a place to what its tool makes of it: a project of the user's own."""
+        scripts = [place.path(name) for name in place.matching("pblocks.tcl")]
+        told = f"source {', '.join(scripts)} in it"
+        return (BuildStep("Implement it in a Vivado project of your own", (), "Vivado", told),) if scripts else ()
 
     def cost_model(self, plan: Plan, /) -> str:
         """Return in words what the plan's resources are."""

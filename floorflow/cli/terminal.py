@@ -97,7 +97,7 @@ class Ending:
     """What is told when the progress is no longer shown: the summary, a time limit, a signal that ended the run."""
 
     summary: str
-    time_limit: str = ""
+    at_the_limit: str = ""
     interrupted: str = ""
 
     def tell(self, *, quiet: bool, on_output: bool = True) -> None:
@@ -105,8 +105,8 @@ class Ending:
         if self.summary and not quiet:
             (sys.stdout if on_output else sys.stderr).write(f"{self.summary}\n")
             sys.stdout.flush()
-        if self.time_limit and not quiet:
-            talk.print(plain(self.time_limit))
+        if self.at_the_limit and not quiet:
+            talk.print(plain(self.at_the_limit))
         if self.interrupted:
             exit_interrupted(self.interrupted)
 
@@ -133,7 +133,7 @@ def save_whole(made: Saved, out: Path, *, force: bool, progress: Callback | None
         tell()
         summary = made.told(out, made.files)
         if made.timed_out and not late:
-            return Ending(summary, time_limit=f"[time limit] {there}")
+            return Ending(summary, at_the_limit=f"[time limit] {there}")
         if late or made.interrupted:
             return Ending(summary, interrupted=there)
         files = made.save_extras(out, command=sys.argv, progress=progress)
