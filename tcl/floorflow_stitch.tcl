@@ -1,7 +1,8 @@
 # Hand-written: implements modules alone, each in its pblock, and stitches them into the top of a
 # card. The scripts that call it hold data alone.
 #
-#   vivado -mode batch -source ooc/<implementation>/run.tcl -tclargs MODULES ?FOLDER? ?NAME ...? ?-once?
+#   vivado -mode batch -source ooc/<implementation>/run.tcl \
+#       -tclargs MODULES ?FOLDER? ?NAME ...? ?-once?
 #   vivado -mode batch -source <fpga>/top/assemble.tcl -tclargs FOLDER ?PINS.xdc? ?-glue|-stitched?
 #
 # MODULES has a folder with the packaged IP of each implementation, as the back end's build made it;
