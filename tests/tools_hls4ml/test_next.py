@@ -17,5 +17,7 @@ def test_hls4ml_takes_every_command(tmp_path: Path) -> None:
     own = [words for _, words in commands((tmp_path / "out" / "NEXT.md").read_text()) if words[0] == "hls4ml"]
     assert [words[1] for words in own] == ["convert", "build"]
     for _, command, *words in own:
-        told = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
+        told = subprocess.run(
+            [need_hls4ml(), program, command, "--help"], capture_output=True, text=True, check=True
+        ).stdout
         assert all(word in told for word in words if word.startswith("-"))
