@@ -193,6 +193,7 @@ Values = st.recursive(
 )
 
 
+@pytest.mark.joint  # a hundred examples take a second and more
 @given(Values, Values)
 def test_questions_have_one_key_if_they_are_one(one: Any, other: Any) -> None:
     nowhere = Cache(Path("nowhere"))
