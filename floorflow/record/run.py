@@ -115,6 +115,7 @@ def record_runs(
         *(told for entry in phases for told in Links(platform, entry).limits(options.clock_mhz)),
         *lifted_warnings(above, context.request),
         *_warnings(runs, phases, alike=replicas is not None),
+        *_reused(phases, request.reuse),
         *power_warnings(power, fpgas),
     ]
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
@@ -171,6 +172,14 @@ def _unbuilt(
             "(docs/stitching.md)"
         )
     return [f"{UNBUILT}{clause}" for clause in clauses]
+
+
+def _reused(phases: Sequence[PhaseEntry], asked: str) -> Iterator[str]:
+    """Yield how much of a design is made once, where that was asked for."""
+    modules = [(module.resources.LUT, module.reused) for entry in phases for module in entry.modules]
+    if asked != "no":
+        share = sum(lut for lut, reused in modules if reused) / max(1, sum(lut for lut, _ in modules))
+        yield f"--reuse {asked}: {share:.1%} of the LUTs lie in modules whose implementation serves two or more"
 
 
 def _with_rate(replicas: ReplicasEntry, each: EstimatesEntry) -> ReplicasEntry:

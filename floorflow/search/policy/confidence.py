@@ -311,6 +311,7 @@ class _Holding:
             likely=self.holds(best),
             interrupted=best.interrupted or self.interrupted or interrupted,
             trace=(*free.trace, row, *self.rows, *(best.trace if best is not free else ())),
+            notes=free.notes,
         )
         if best is free:
             return known

@@ -330,11 +330,11 @@ class _Alike:
             whole_budget_bound=scarcity_bound(context, interval),
             fullness=fullness,
             design=None,
-            notes=(self._price(best.share, folding, free, shortest),),
+            notes=(self._price(folding, free, shortest),),
         )
 
-    def _price(self, share: float, folding: FoldingSolution, free_cycles: int | None, shortest: int) -> str:
-        """Tell how much is reused, and what equal foldings cost against free ones at the bounds and at one interval."""
+    def _price(self, folding: FoldingSolution, free_cycles: int | None, shortest: int) -> str:
+        """Tell what equal foldings cost against free ones, at the bounds and at one interval."""
         told = f"at the least {shortest:,} cycles"
         if free_cycles is not None:
             told += f" where free foldings need {free_cycles:,}"
@@ -343,8 +343,7 @@ class _Alike:
             more = folding.resources.lut / loose.resources.lut - 1
             told += f"; at {folding.interval_cycles:,} cycles {more:+.1%} LUT against foldings that are free"
         several = sum(len(members) > 1 for members in self.classes)
-        reused = f"{share:.1%} of the LUTs lie in modules whose implementation serves two or more"
-        return f"--reuse {self.context.request.reuse}: {reused}; {several} sorts of engines fold alike: {told}"
+        return f"--reuse {self.context.request.reuse}: {several} sorts of engines fold alike, {told}"
 
 
 def _of_module(engines: list[str], options: Mapping[str, Option]) -> OptionGroup:
