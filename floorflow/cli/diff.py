@@ -40,6 +40,6 @@ def diff(
             told = [f"required, does not hold: {text}" for text in unmet]
             told += [f"all that is required holds: {', '.join(asked)}"] if asked and not unmet else []
             text = found.markdown if as_markdown else found.text
-            sys.stdout.write("\n".join([text, *[line for one in told for line in ("", one)][not as_markdown:]]) + "\n")
+            sys.stdout.write("\n".join([text, *[line for one in told for line in ("", one)][not as_markdown :]]) + "\n")
         if unmet:
             raise typer.Exit(1)

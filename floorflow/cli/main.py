@@ -1,8 +1,8 @@
 """The command line: parse, call, print. Data goes to standard output, all talk to standard error.
 
-Exit codes: 0 done; 1 ``check`` found violations or ``diff`` an unmet requirement; 2 bad input or usage; 3 proven infeasible; 4 a tool failed or is
-missing, or standard output cannot be written; 5 limit reached without a plan; 70 internal error; interrupted, which
-says what was written: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+Exit codes: 0 done; 1 ``check`` found violations, or ``diff`` a requirement that does not hold; 2 bad input or usage; 3
+proven infeasible; 4 a tool failed or is missing, or standard output cannot be written; 5 limit reached without a plan;
+70 internal error; interrupted, which says what was written: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from floorflow.cli.signals import exit_code, was_ended
 from floorflow.cli.standard_streams import standard_streams
 
 EXIT_CODES = """
-Exit codes: 0 done, 1 check found violations or diff a requirement that does not hold, 2 bad input, 3 proven infeasible, 4 a tool is missing or standard output
-cannot be written, 5 limit reached without a plan, 70 internal error. Ended by a signal: 130 by Ctrl-C, 143 by SIGTERM,
-129 by SIGHUP; a plan known by then is written.
+Exit codes: 0 done, 1 check found violations or diff a requirement that does not hold, 2 bad input, 3 proven infeasible,
+4 a tool is missing or standard output cannot be written, 5 limit reached without a plan, 70 internal error. Ended by a
+signal: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; a plan known by then is written.
 """
 
 _INTERNAL = 70

@@ -53,7 +53,7 @@ class DiffRow:
 
 @dataclass(frozen=True)
 class Diff:
-    """What differs between two plans: ``rows``, and names of what is ``equal``; ``quantities`` are all of the second.
+    """What differs between two plans: ``rows``; what is ``equal``; by their names all ``quantities`` of the second.
 
     ``a`` and ``b`` are the plans as they were given, ``pictures`` the paths of their floorplans, empty for none.
     """
@@ -61,7 +61,7 @@ class Diff:
     a: str
     b: str
     rows: tuple[DiffRow, ...]
-    equal: tuple[str, ...]
+    equal: tuple[DiffRow, ...]
     quantities: Mapping[str, Value]
     pictures: tuple[str, str] = ("", "")
 
@@ -74,7 +74,7 @@ class Diff:
         return [
             f"{text.strip()}: {_short(name, self.quantities[name], bound)}"
             for text, (name, holds, bound) in zip(requirements, read, strict=True)
-            if not _is_met(self.quantities[name], holds, bound)
+            if not (isinstance(found := self.quantities[name], int | float) and holds(found, bound))
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -84,7 +84,7 @@ class Diff:
             "b": self.b,
             "pictures": dict(zip(("a", "b"), self.pictures, strict=True)),
             "rows": [{**asdict(row), "change": row.change} for row in self.rows],
-            "equal": list(self.equal),
+            "equal": [row.name for row in self.equal],
             "quantities": dict(self.quantities),
         }
 
@@ -99,7 +99,7 @@ class Diff:
     @property
     def markdown(self) -> str:
         """The same in Markdown, for a pull request."""
-        lines = [f"**A**: {_code(self.a)}, **B**: {_code(self.b)}"]
+        lines = [f"**A**: `{self.a}`, **B**: `{self.b}`"]
         for title, rows, rest in self._sections():
             lines += ["", f"| {title} | A | B | change |", "|---|---:|---:|---|"]
             lines += [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
@@ -111,7 +111,9 @@ class Diff:
         for row in self.rows:
             if row.group == "unbuilt":
                 yield f"{UNBUILT.removesuffix(': ')}, {'A' if row.b is None else 'B'} alone: {row.name}"
-        yield f"equal: {some(self.equal, MOST_ROWS)}" if self.rows else "The plans are equal."
+        figures = [row.name for row in self.equal if row.group == "figures"]
+        rest = f" and {len(self.equal) - len(figures):,} more of places, foldings and options"
+        yield f"equal: {', '.join(figures)}{rest}" if self.rows else "The plans are equal."
         if any(self.pictures):
             yield f"floorplans: {', '.join(filter(None, self.pictures))}"
 
@@ -119,6 +121,8 @@ class Diff:
         """Yield each group with rows: its title, their cells, and that there are more."""
         for group, title in TITLES.items():
             own = [row for row in self.rows if row.group == group]
+            if group == "moved":  # an engine that only one plan has is told with its folding
+                own = [row for row in own if None not in (row.a, row.b)]
             cells = list(_by_subject(own) if group in ("places", "folding") else map(_cells, own))
             most = len(cells) if group == "figures" else MOST_ROWS
             rest = f"and {len(cells) - most:,} more, which --json lists" if len(cells) > most else ""
@@ -145,7 +149,7 @@ def diff_plans(a: Plan, b: Plan, names: tuple[str, str], pictures: tuple[str, st
     return Diff(
         *names,
         rows=tuple(row for row in rows if row.a != row.b),
-        equal=tuple(row.name for row in rows if row.a == row.b),
+        equal=tuple(row for row in rows if row.a == row.b),
         quantities={row.name: row.b for row in second.values()},
         pictures=pictures,
     )
@@ -169,8 +173,10 @@ class _Reading:
         plan = self.plan
         for network in _networks(plan):
             before = f"{network}/" if self.names_networks else ""
-            yield from self._figures({before + name: value for name, value in self._rates(network).items()})
-        yield from self._figures(self._room())
+            for name, value in self._rates(network).items():
+                yield DiffRow(before + name, "figures", None, value)
+        for name, value in self._room().items():
+            yield DiffRow(name, "figures", None, value)
         for phase in plan.phases:
             before = f"{phase.name}/" if self.names_phases else ""
             yield from self._used(phase, before)
@@ -180,9 +186,6 @@ class _Reading:
         yield from self._asked()
         for warning in plan.unbuilt:
             yield DiffRow(warning.removeprefix(UNBUILT), "unbuilt", None, "cannot be built")
-
-    def _figures(self, values: Mapping[str, Value]) -> Iterator[DiffRow]:
-        yield from (DiffRow(name, "figures", None, value) for name, value in values.items())
 
     def _rates(self, network: str) -> dict[str, Value]:
         plan = self.plan
@@ -203,17 +206,13 @@ class _Reading:
             "interval_cycles": found.interval_cycles,
             "bound_cycles": found.bound_cycles,
             "joint_bound_cycles": found.joint_bound_cycles,
-            "limited_by": f"link {link}" if cycles else plan.named(own.bottleneck),
+            "limited_by": f"link {link}" if cycles else plan.named(own.bottleneck).removeprefix(f"{network}/"),
         }
 
     def _room(self) -> dict[str, Value]:
         plan = self.plan
         full, least = plan.summary.fullness, least_likely(plan)
-        used = {
-            phase.name: phase.partition.utilisation[full.slot][full.resource]
-            for phase in plan.phases
-            if full is not None and phase.name == full.phase
-        }
+        used = {phase.name: phase.partition.utilisation for phase in plan.phases}
         crossings = [crossing for phase in plan.phases for crossing in phase.partition.crossings]
         over = {kind: [crossing for crossing in crossings if crossing.kind == kind] for kind in ("sll", "link")}
         return {
@@ -222,7 +221,7 @@ class _Reading:
             "copies": 1 if plan.replicas is None else plan.replicas.copies,
             "phases": len(plan.phases),
             "fullest": None if full is None else f"{full.resource} of {full.slot}",
-            "fullest_share": None if full is None else used[full.phase],
+            "fullest_share": None if full is None else used[full.phase][full.slot][full.resource],
             "fullest_share_of_limit": None if full is None else full.share,
             "least_likely": None if least is None else least[1],
             "least_likelihood": None if least is None else least[0],
@@ -244,7 +243,7 @@ class _Reading:
             yield from (DiffRow(f"{before}{slot}.{name}", "places", None, amount) for name, amount in used.items())
 
     def _engines(self, network: str, phase: PhaseEntry, part: PhaseNetworkEntry) -> Iterator[DiffRow]:
-        """Yield how each engine of a network in a phase is folded, and where it lies."""
+        """Yield how each engine of a network in a phase is folded, and where it lies; one of several phases in each."""
         plan = self.plan
         slot_of = {engine: phase.partition.assignment[m.name] for m in phase.modules for engine in m.engines}
         for engine in plan.network(network).engines:
@@ -253,6 +252,8 @@ class _Reading:
             if folded is None:
                 continue
             name = f"{network}/{engine.name}" if self.names_networks else engine.name
+            if sum(known in other.folding.engines for _, other in plan.parts(network)) > 1:
+                name = f"{phase.name}/{name}"
             ways = {way.name: way.value for way in folded.parallelism}
             values = {**ways, **folded.attributes, "cycles": folded.cycles}
             layer = plan.layer_of(known)
@@ -295,7 +296,7 @@ def _by_subject(rows: Sequence[DiffRow]) -> Iterator[tuple[str, ...]]:
             else "-"
             for side in ([row.a for row in own], [row.b for row in own])
         )
-        changes = [f"{way} {_change(row)}" for way, row in zip(ways, own, strict=True) if _change(row)]
+        changes = [f"{way} {_share(row) or _change(row)}" for way, row in zip(ways, own, strict=True) if _change(row)]
         name = f"{subject} ({own[0].layer})" if own[0].layer else subject
         yield name, was, now, ", ".join(changes)
 
@@ -321,12 +322,13 @@ def _change(row: DiffRow) -> str:
     sign = "+" if change > 0 else "-"
     if "_share" in row.name or row.name.endswith("likelihood"):
         return f"{sign}{abs(change) * 100:.3g} points"
-    share = f" ({sign}{abs(change) / abs(float(row.a)):.1%})" if row.a else ""
-    return f"{sign}{number(abs(change))}{share}"
+    share = _share(row)
+    return f"{sign}{number(abs(change))}{f' ({share})' if share else ''}"
 
 
-def _code(text: str) -> str:
-    return f"`{text.replace('`', '')}`"
+def _share(row: DiffRow) -> str:
+    """Write by how much a number changed as a share of what it was; empty where it was nothing."""
+    return f"{row.change / abs(row.a):+,.1%}" if row.change and row.a and not isinstance(row.a, str) else ""
 
 
 def _requirement(text: str, known: Mapping[str, Value]) -> tuple[str, Callable[[float, float], bool], float]:
@@ -355,12 +357,8 @@ def _names(known: Mapping[str, Value]) -> str:
     return f"{', '.join(whole)}; of places and engines {some(name for name in numbers if name not in whole)}"
 
 
-def _is_met(found: Value, holds: Callable[[float, float], bool], bound: float) -> bool:
-    return not isinstance(found, str | None) and holds(found, bound)
-
-
 def _short(name: str, found: Value, bound: float) -> str:
     if isinstance(found, str | None):
         return f"{name} is not known"
     share = f" ({abs(found - bound) / abs(bound):.2%})" if bound else ""
-    return f"{name} is {_told(name, found)}, {abs(found - bound):.6g} {'less' if found < bound else 'more'}{share}"
+    return f"{name} is {_told(name, found)}, {number(abs(found - bound))} {'less' if found < bound else 'more'}{share}"
