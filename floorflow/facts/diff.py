@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from math import isfinite
 from operator import eq, ge, gt, le, lt
 from typing import Any, Literal
 
@@ -30,7 +29,7 @@ TITLES: Mapping[Group, str] = {
 MOST_ROWS = 20
 """Rows of a group that text and Markdown show, but for figures, of which all are shown."""
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, "==": eq, ">": gt, "<": lt}
-_REQUIREMENT = re.compile(rf"\s*(\S.*?)\s*({'|'.join(_SIGNS)})\s*(\S+?)\s*(%?)\s*")
+_REQUIREMENT = re.compile(rf"\s*(\S.*?)\s*({'|'.join(_SIGNS)})\s*([-+]?\d+\.?\d*(?:[eE][-+]?\d{1, 2})?)\s*(%?)\s*")
 
 
 @dataclass(frozen=True)
@@ -70,12 +69,8 @@ class Diff:
 
         Raises InputError if one cannot be read, or names no number of that plan.
         """
-        read = [_requirement(text, self.quantities) for text in requirements]
-        return [
-            f"{text.strip()}: {_short(name, self.quantities[name], bound)}"
-            for text, (name, holds, bound) in zip(requirements, read, strict=True)
-            if not (isinstance(found := self.quantities[name], int | float) and holds(found, bound))
-        ]
+        told = [(text.strip(), _unmet(text, self.quantities)) for text in requirements]
+        return [f"{text}: {why}" for text, why in told if why]
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as plain data: what ``--json`` prints."""
@@ -311,7 +306,11 @@ def _told(name: str, value: Value) -> str:
         return rate(value)
     if name.endswith("likelihood"):
         return chance(value)
-    return f"{value:.1%}" if "_share" in name else number(value)
+    return f"{value:.1%}" if _is_share(name) else number(value)
+
+
+def _is_share(name: str) -> bool:
+    return "_share" in name or name.endswith("likelihood")
 
 
 def _change(row: DiffRow) -> str:
@@ -320,7 +319,7 @@ def _change(row: DiffRow) -> str:
     if change is None:
         return ""
     sign = "+" if change > 0 else "-"
-    if "_share" in row.name or row.name.endswith("likelihood"):
+    if _is_share(row.name):
         return f"{sign}{abs(change) * 100:.3g} points"
     share = _share(row)
     return f"{sign}{number(abs(change))}{f' ({share})' if share else ''}"
@@ -331,23 +330,27 @@ def _share(row: DiffRow) -> str:
     return f"{row.change / abs(row.a):+,.1%}" if row.change and row.a and not isinstance(row.a, str) else ""
 
 
-def _requirement(text: str, known: Mapping[str, Value]) -> tuple[str, Callable[[float, float], bool], float]:
-    """Return a requirement's quantity, comparison and bound."""
+def _unmet(text: str, known: Mapping[str, Value]) -> str:
+    """Return why a requirement does not hold, and by how much; empty where it does."""
     parts = _REQUIREMENT.fullmatch(text)
-    try:
-        bound = float(parts[3]) / (100 if parts[4] else 1) if parts else float("nan")
-    except ValueError:
-        bound = float("nan")
-    if parts is None or not isfinite(bound):
+    if parts is None:
         raise InputError(
             f"--require {text!r}: expected a name, one of {', '.join(_SIGNS)}, and a number",
             hint="for example --require 'fps>=1000'",
         )
-    if parts[1] not in known:
-        raise InputError(f"--require {text!r}: the plan has no {parts[1]}", hint=f"it has {_names(known)}")
-    if isinstance(known[parts[1]], str):
-        raise InputError(f"--require {text!r}: {parts[1]} is no number", hint=f"these are: {_names(known)}")
-    return parts[1], _SIGNS[parts[2]], bound
+    name, bound = parts[1], float(parts[3]) / (100 if parts[4] else 1)
+    if name not in known:
+        raise InputError(f"--require {text!r}: the plan has no {name}", hint=f"it has {_names(known)}")
+    if parts[4] and not _is_share(name):
+        raise InputError(f"--require {text!r}: {name} is no share", hint="leave the % out")
+    found = known[name]
+    if isinstance(found, str):
+        raise InputError(f"--require {text!r}: {name} is no number", hint=f"these are: {_names(known)}")
+    if found is None:
+        return f"{name} is not known"
+    share = f" ({abs(found - bound) / abs(bound):.2%})" if bound else ""
+    short = f"{number(abs(found - bound))} {'less' if found < bound else 'more'}{share}"
+    return "" if _SIGNS[parts[2]](found, bound) else f"{name} is {_told(name, found)}, {short}"
 
 
 def _names(known: Mapping[str, Value]) -> str:
@@ -355,10 +358,3 @@ def _names(known: Mapping[str, Value]) -> str:
     numbers = [name for name, value in known.items() if not isinstance(value, str) and not name.startswith("options.")]
     whole = [name for name in numbers if "." not in name.rpartition("/")[2]]
     return f"{', '.join(whole)}; of places and engines {some(name for name in numbers if name not in whole)}"
-
-
-def _short(name: str, found: Value, bound: float) -> str:
-    if isinstance(found, str | None):
-        return f"{name} is not known"
-    share = f" ({abs(found - bound) / abs(bound):.2%})" if bound else ""
-    return f"{name} is {_told(name, found)}, {number(abs(found - bound))} {'less' if found < bound else 'more'}{share}"
