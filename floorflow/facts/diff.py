@@ -29,7 +29,7 @@ TITLES: Mapping[Group, str] = {
 MOST_ROWS = 20
 """Rows of a group that text and Markdown show, but for figures, of which all are shown."""
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {">=": ge, "<=": le, "==": eq, ">": gt, "<": lt}
-_REQUIREMENT = re.compile(rf"\s*(\S.*?)\s*({'|'.join(_SIGNS)})\s*([-+]?\d+\.?\d*(?:[eE][-+]?\d{1, 2})?)\s*(%?)\s*")
+_REQUIREMENT = re.compile(rf"\s*(\S.*?)\s*({'|'.join(_SIGNS)})\s*([-+]?\d+\.?\d*(?:[eE][-+]?\d\d?)?)\s*(%?)\s*")
 
 
 @dataclass(frozen=True)
@@ -261,7 +261,7 @@ class _Reading:
         """Yield the options as they were taken, the version of floorflow, and the files that were read."""
         plan = self.plan
         options = plan.options.model_dump(mode="json")
-        values = {**options, **options.pop("backend_options")}
+        values = options.pop("backend_options") | options
         for name, value in values.items():
             for key, each in value.items() if isinstance(value, dict) else (("", value),):
                 yield DiffRow(f"options.{name}{f'.{key}' if key else ''}", "options", None, _plain(each))
