@@ -47,7 +47,7 @@ BUDGETS = {
     "lines of floorflow": 119_884,
     "files of floorflow": 677,
     "lines of verify": 19_580,
-    "lines of tests": 69_326,
+    "lines of tests": 69_330,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
