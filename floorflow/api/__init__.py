@@ -33,10 +33,12 @@ if TYPE_CHECKING:
     from floorflow.api.checking import BoundPlan, Verdict, Violation, bind, check
     from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
     from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
+    from floorflow.api.diffing import diff
     from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
     from floorflow.api.pricing import cost, lines_of
     from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
     from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
+    from floorflow.facts.diff import Diff
 
 _LATER = {
     "auditing": ("Audit", "audit"),
@@ -45,6 +47,7 @@ _LATER = {
     "checking": ("BoundPlan", "Verdict", "Violation", "bind", "check"),
     "checking_files": ("FloorplanFinding", "FloorplanVerdict", "check_floorplan"),
     "chunking": ("AREAS", "CHUNK_METHODS", "SIZE_STEP", "Chunks", "chunk_case", "chunks"),
+    "diffing": ("Diff", "diff"),
     "inspecting": ("INSPECTED_PART", "Inspection", "inspect"),
     "pricing": ("cost", "lines_of"),
     "scheduling": ("CASE_METHODS", "CaseComparison", "compare_case", "compare_reconfigured"),

@@ -1,8 +1,8 @@
 """The command line: parse, call, print. Data goes to standard output, all talk to standard error.
 
-Exit codes: 0 done; 1 ``check`` found violations; 2 bad input or usage; 3 proven infeasible; 4 a tool failed or is
-missing, or standard output cannot be written; 5 limit reached without a plan; 70 internal error; interrupted, which
-says what was written: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+Exit codes: 0 done; 1 ``check`` found violations, or ``diff`` a requirement that does not hold; 2 bad input or usage; 3
+proven infeasible; 4 a tool failed or is missing, or standard output cannot be written; 5 limit reached without a plan;
+70 internal error; interrupted, which says what was written: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from floorflow.cli.signals import exit_code, was_ended
 from floorflow.cli.standard_streams import standard_streams
 
 EXIT_CODES = """
-Exit codes: 0 done, 1 check found violations, 2 bad input, 3 proven infeasible, 4 a tool is missing or standard output
-cannot be written, 5 limit reached without a plan, 70 internal error. Ended by a signal: 130 by Ctrl-C, 143 by SIGTERM,
-129 by SIGHUP; a plan known by then is written.
+Exit codes: 0 done, 1 check found violations or diff a requirement that does not hold, 2 bad input, 3 proven infeasible,
+4 a tool is missing or standard output cannot be written, 5 limit reached without a plan, 70 internal error. Ended by a
+signal: 130 by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP; a plan known by then is written.
 """
 
 _INTERNAL = 70
@@ -34,6 +34,7 @@ COMMANDS = {
     "build": "Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
     "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
+    "diff": "Compare two plans: rate, room, foldings, places, options; exit 1 where --require does not hold.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
     "compare": "Fold by several methods, side by side: rate, resources, gap to the proven bound, time.",
     "chunks": "Cut a network into chunks that partial reconfiguration swaps: time against area, static and dynamic.",
@@ -95,6 +96,10 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli.next import next_
 
         found = next_
+    elif name == "diff":
+        from floorflow.cli.diff import diff
+
+        found = diff
     elif name == "chunks":
         from floorflow.cli.chunks import chunks
 

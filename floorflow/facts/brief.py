@@ -51,13 +51,18 @@ def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
 
 def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
     """Return what to open of the files in a folder, and the next command."""
-    drawn = sorted(name for name in names if name.endswith(".png"))
-    # Where nothing is placed there is no floorplan.
-    pictures = [name for name in drawn if "plots/floorplan_" in name] or drawn
-    files = [*pictures[:1], *(name for name in (_IN_REPORT, NEXT_FILE) if name in names)]
+    picture = first_picture(names)
+    files = [*([picture] if picture else []), *(name for name in (_IN_REPORT, NEXT_FILE) if name in names)]
     while len(files) > 1 and _LABEL + len(f"{folder}: {', '.join(files)}") > WIDTH:
         files.pop()
     return [Line("open", f"{folder}: {', '.join(files)}", is_whole=True), Line("next", command, is_whole=True)]
+
+
+def first_picture(names: Collection[str]) -> str:
+    """Return the picture to look at first of the files in a folder, empty where there is none."""
+    drawn = sorted(name for name in names if name.endswith(".png"))
+    # Where nothing is placed there is no floorplan.
+    return next((name for name in drawn if "plots/floorplan_" in name), drawn[0] if drawn else "")
 
 
 def ten_lines(lines: Iterable[Line]) -> str:
@@ -215,6 +220,23 @@ def _fullest(plan: Plan) -> Iterator[Line]:
 
 def _fits(plan: Plan) -> Iterator[Line]:
     """Yield how likely the least likely slot or pblock is to hold its part, and whether that is what was asked for."""
+    found = least_likely(plan)
+    if found is None:
+        yield Line("fits", "how likely is not known: these costs tell no error", rank=4)
+        return
+    likely, place = found
+    unheld = any(phase.confidence is not None and not phase.confidence.held for phase in plan.phases)
+    asked = f", {plan.options.confidence_bound:.0%} was asked for" if unheld else ""
+    least = chance(likely).removeprefix("over ")
+    each = "only" if unheld else "at least" if least == chance(likely) else "over"
+    yield Line("fits", f"each part {each} {least} likely{asked}; least: {place}")
+
+
+def least_likely(plan: Plan) -> tuple[float, str] | None:
+    """Return how likely the least likely slot or pblock is to hold its part, and which; None where that is not known.
+
+    The costs of some back ends know no error.
+    """
     known = [
         (entry.likelihood, f"{entry.slot}, {plan.named(phase.core_of(name))}")
         for phase in plan.phases
@@ -222,15 +244,7 @@ def _fits(plan: Plan) -> Iterator[Line]:
         if entry.likelihood is not None
     ]
     known += [(fit.likelihood, slot) for phase in plan.phases for slot, fit in phase.fits.items()]
-    if not known:
-        yield Line("fits", "how likely is not known: these costs tell no error", rank=4)
-        return
-    likely, place = min(known)
-    unheld = any(phase.confidence is not None and not phase.confidence.held for phase in plan.phases)
-    asked = f", {plan.options.confidence_bound:.0%} was asked for" if unheld else ""
-    least = chance(likely).removeprefix("over ")
-    each = "only" if unheld else "at least" if least == chance(likely) else "over"
-    yield Line("fits", f"each part {each} {least} likely{asked}; least: {place}")
+    return min(known, default=None)
 
 
 def _proven(view: Context, network: NetworkEntry) -> str:
