@@ -10,8 +10,7 @@ known: both are the mean over the segments, at most so many, spread evenly. `fol
 the table had to fold to know which meet one interval in one SLR. Times are of this process, in milliseconds.
 
 ``--cuts``: the shortest interval by the sums of slots, before deep FIFOs, links and placement: `bound` by folding the
-whole on the summed limits, `cut` of contiguous cuts (exact), `exchanged` by exchanges from the best refused cut at each
-interval between the two; with seconds of this process and foldings.
+whole on the summed limits, `cut` of contiguous cuts (exact); with seconds of this process and foldings.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from floorflow.hardware import Platform, load_platform
 from floorflow.request import Request
 from floorflow.search.candidate.context import largest_pblocks, slot_limits
 from floorflow.search.candidate.preparing import prepare, read, settled
-from floorflow.segments import CutFound, Cuts, Exchange, Segment, Segments, Space, SpaceTable, parts_of
+from floorflow.segments import CutFound, Cuts, Segment, Segments, Space, SpaceTable, parts_of
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 Answer = TypeVar("Answer")
@@ -50,8 +49,8 @@ def main() -> None:
     parser.add_argument("--cuts", nargs="+", metavar="MODEL:PLATFORM:FPGAS", help="time cuts instead")
     chosen = parser.parse_args()
     if chosen.cuts:
-        print("| network | platform | FPGAs | parts | bound | cut | s | foldings | exchanged | s | foldings |")
-        print("|---|---|---|---|---|---|---|---|---|---|---|")
+        print("| network | platform | FPGAs | parts | bound | cut | s | foldings |")
+        print("|---|---|---|---|---|---|---|---|")
         for case in chosen.cuts:
             print("| " + " | ".join(cut_row(*case.rsplit(":", 2))) + " |", flush=True)
         return
@@ -84,13 +83,13 @@ def row(dataflow: Dataflow, platform: Platform, most: int) -> list[str]:
 
 
 def cut_row(model: str, board: str, fpgas: str) -> list[str]:
-    """Time the cuts and exchanges of one network on one platform."""
+    """Time the cuts of one network on one platform."""
     request = settled(Request(model=Path(model), platform=board, fpgas=int(fpgas)))
     context = prepare(read(request), request, int(fpgas))
     dataflow, problem, intervals = context.dataflow, context.problem, context.problem.intervals()
     bound = FeasibilityOracle(problem).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
     if bound is None:
-        return [dataflow.name, board, fpgas, "-", "none", *"------"]
+        return [dataflow.name, board, fpgas, "-", "none", *"---"]
     segments = Segments(
         dataflow,
         problem.groups,
@@ -101,29 +100,14 @@ def cut_row(model: str, board: str, fpgas: str) -> list[str]:
     spaces, table = [Space(limit, context.platform.silicon) for limit in context.limits.values()], SpaceTable()
     cuts = Cuts(segments, spaces, table)
     found, cut_ms = timed(lambda: cuts.shortest(intervals, intervals.index(bound)))
-    foldings = table.times_folded
-    between = [t for t in intervals if bound <= t < found.interval_cycles]
-    better, exchange_ms = timed(lambda: exchanged(cuts, Exchange(segments, spaces, table), between))
-    shortest = better or (found.interval_cycles if isinstance(found, CutFound) else "none")
     return [
         *(dataflow.name, board, fpgas, str(len(segments.order)), f"{bound:,}"),
         *(
             f"{found.interval_cycles:,}" if isinstance(found, CutFound) else "none",
             f"{cut_ms / 1e3:.1f}",
-            str(foldings),
+            str(table.times_folded),
         ),
-        *(f"{shortest:,}", f"{exchange_ms / 1e3:.1f}", str(table.times_folded - foldings)),
     ]
-
-
-def exchanged(cuts: Cuts, exchange: Exchange, intervals: Sequence[int]) -> int | None:
-    """Return the first of the intervals that exchanges reach from the cut that was refused there."""
-    for interval in intervals:
-        ends = cuts.at(interval).parts
-        parts = [range(each[0], each[1] + 1) if each else () for each in ends]
-        if exchange.at(parts, interval) is not None:
-            return interval
-    return None
 
 
 def first_slot(platform: Platform, request: Request) -> Space:

@@ -43,7 +43,6 @@ WAYS = {
     "least_full_candidate": "evenly",
     "fold_whole": "the whole",
     "fold_segments": "segments",
-    "fold_exchanges": "exchanges",
     "fold_nearest": "the nearest of the whole",
     "fold_scattered": "stages from anywhere",
     "in_slots_before": "the slots of the design before",

@@ -9,7 +9,6 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
     parts       what cuts leave whole (stages, with what is tied to them), and linear orders of it
     cuts        segments side by side in spaces: exact among the contiguous cuts of an order
     hops        which slots the two ends of a stream may have
-    exchange    parts moved and swapped between spaces, from a cut or any other assignment; never worse
     relaxation  what no space can take, however long the segment: the proof where segments are no proof for longer ones
 
     paths       segments one after another in time: the best path by their bounds, and the lazy search for it
@@ -20,7 +19,6 @@ Put a network's groups or modules in a linear order: a *segment* is a contiguous
 """
 
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
-from floorflow.segments.exchange import Exchange
 from floorflow.segments.hops import CutHops, Hops, Near
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segment, Segments, Space

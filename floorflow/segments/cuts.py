@@ -41,14 +41,12 @@ class CutRefused:
     """Why no cut meets the interval: ``reached`` is the first part that does not fit, in space ``place``.
 
     ``refusal`` is what stopped that space; None where no cut lets enough through. ``proven``: no cut exists at all.
-    ``parts`` is where exchanges may begin: each space as full as can be, what is left over in the last one.
     """
 
     interval_cycles: int
     reached: int
     place: int
     refusal: Refusal | None
-    parts: tuple[Ends | None, ...]
     proven: bool = True
 
 
@@ -262,7 +260,7 @@ class _At:
         place = self.last - 1
         start, end = starts[place], ends[place]
         refusal = None if self._feasible(start, end + 1, place) else self._why(start, end + 1, place)
-        return CutRefused(self.interval, end, place, refusal, _parts([*ends[:-1], self.cuts.count]), proven)
+        return CutRefused(self.interval, end, place, refusal, proven)
 
     def _why(self, position: int, end: int, place: int) -> Refusal:
         segment, space = self.cuts.segments.between(position, end - 1), self.cuts.spaces[place]

@@ -128,15 +128,6 @@ def test_segments_come_back_through_the_slots_where_streams_may_not_go_far() -> 
     assert hops_of(context).allow(context.dataflow, {e: int(slot[-1]) for e, slot in slot_of.items()})
 
 
-def test_stages_that_neighbours_exchange_stay_near_enough() -> None:
-    context = tight(CNV, "alveo-u250", 0.03)
-    cutter = cutter_of(context)
-    intervals = [t for t in context.problem.intervals() if isinstance(cutter.at(t), Refusal)]
-    found = [slot_of for t in intervals[::-1] if (slot_of := cutter.exchanged(t)) is not None]
-    for slot_of in found:
-        assert hops_of(context).allow(context.dataflow, {e: int(slot[-1]) for e, slot in slot_of.items()})
-
-
 def test_what_is_kept_back_in_a_slot_is_not_used() -> None:
     free = cutter_of(cnv())
     _, slot_of = shortest_cut(free)

@@ -195,10 +195,10 @@ def test_slots_of_what_came_closest_are_folded_after_contiguous_ones() -> None:
         return way
 
     with ExitStack() as patched:
-        for name in ("fold_segments", "fold_exchanges", "fold_scattered"):
+        for name in ("fold_segments", "fold_scattered"):
             patched.enter_context(patch.object(strategies_module, name, fails(name)))
         assert attempt(state, interval)
-    assert asked == ["fold_segments", "fold_exchanges"]
+    assert asked == ["fold_segments"]
     assert set(state.found[interval].slot_of.values()) == set(list(state.context.limits)[1:3])
 
 

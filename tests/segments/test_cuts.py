@@ -215,7 +215,6 @@ def test_a_refusal_names_part_space_and_resource() -> None:
     answer = Cuts(segments, [small, small], SpaceTable()).at(10**9)
     assert isinstance(answer, CutRefused)
     assert (answer.reached, answer.place, answer.proven) == (0, 1, True)
-    assert answer.parts == (None, (0, len(segments.order) - 1))
     assert answer.refusal is not None
     assert (answer.refusal.resource, answer.refusal.proven) == ("LUT", True)
 

@@ -74,8 +74,6 @@ class SearchLimits:
     """Places and positions of cuts tried at one interval where streams may not go everywhere, if only in haste."""
     slot_rounds: int = 3
     """Foldings slot by slot of one cut, each keeping back in a slot what that was short of."""
-    refoldings: int = 60
-    """Foldings of slots in which exchanges between neighbours are looked for at one interval."""
     scatter_work: float = 3.0
     """CP-SAT's work units in which stages are assigned to slots at one interval."""
     scatter_shares: tuple[float, ...] = (0.95, 1.0)

@@ -26,7 +26,6 @@ from floorflow.resources import RESOURCE_NAMES, ZERO, Resources
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.routes import hops_of, shares, slot_orders
 from floorflow.segments.cuts import CutFound, CutRefused, Cuts
-from floorflow.segments.exchange import Exchange
 from floorflow.segments.hops import CutHops, Hops
 from floorflow.segments.parts import orders_of, parts_of
 from floorflow.segments.problems import Segments, Space
@@ -172,24 +171,6 @@ class Cutter:
             raise ValueError("a platform has at least one slot")
         return refusal
 
-    def exchanged(self, interval_cycles: int) -> SlotOf | None:
-        """Return slots for all engines that come of exchanges from the fullest refused cut; None if none are found."""
-        cut = self.in_orders[0]
-        answer = cut.cuts.at(interval_cycles)
-        if not isinstance(answer, CutRefused):
-            return None
-        limit = self.context.search_limits.refoldings
-        number = {slot: place for place, slot in enumerate(self.context.limits)}
-
-        def legal(parts: Sequence[Iterable[int]], _: int) -> bool:
-            slot_of = cut.slot_of(parts)
-            numbers = {engine: number[slot] for engine, slot in slot_of.items()}
-            return self._hops.allow(self.context.dataflow, numbers) and self.context.wishes.keep(slot_of)
-
-        exchange = Exchange(cut.cuts.segments, cut.cuts.spaces, self._table, legal=legal, most_refoldings=limit)
-        found = exchange.at(_ranges(answer), interval_cycles)
-        return None if found is None else cut.slot_of(found)
-
     def _refusal(self, cut: CutInOrder, answer: CutRefused) -> Refusal:
         names = tuple(cut.cuts.segments.order[answer.reached][:1])
         resource = answer.refusal.resource if answer.refusal is not None else ""
@@ -234,7 +215,7 @@ class Cutter:
         return FifoPricing(self.context, self.pricing.held, None)
 
 
-def _ranges(answer: CutFound | CutRefused) -> list[range]:
+def _ranges(answer: CutFound) -> list[range]:
     """Return the parts that a cut gives each slot."""
     return [range(0) if ends is None else range(ends[0], ends[1] + 1) for ends in answer.parts]
 

@@ -37,7 +37,6 @@ def strategies(run: SearchState, interval: int) -> Iterator[Strategy]:
         yield fold_whole
     if run.has_folding(interval):
         yield fold_segments
-        yield fold_exchanges
         yield fold_nearest
         yield fold_scattered
 
@@ -132,14 +131,6 @@ def fold_segments(run: SearchState, interval: int) -> Candidate | None:
         if answer is not None:
             return answer
     return None
-
-
-def fold_exchanges(run: SearchState, interval: int) -> Candidate | None:
-    """Give every slot a segment but for a few stages that neighbours exchanged, each folding its own."""
-    with run.progress.stage("folding"):
-        run.progress.note(f"exchanges at {interval:,} cycles")
-        slot_of = run.cutter.exchanged(interval)
-    return None if slot_of is None else folded_by_slots(run, slot_of, interval)
 
 
 def fold_scattered(run: SearchState, interval: int) -> Candidate | None:
