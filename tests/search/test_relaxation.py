@@ -22,9 +22,9 @@ from floorflow.request import DEFAULT_CAP, Request
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult, Steps
 from floorflow.search.candidate.preparing import prepare
-from floorflow.search.candidate.progress import Progress
+from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.interval.search import search
-from floorflow.search.policy import relaxation
+from floorflow.search.policy import host_weights, relaxation
 from floorflow.search.policy.relaxation import HOPS, Relaxation, outcome_under, searched_alone
 from floorflow.verify import check
 from tests.plans import TFC
@@ -162,6 +162,20 @@ def test_a_signal_in_the_work_of_a_relaxation_ends_it() -> None:
     relaxation = Relaxation("hasty", relax, "")
     found = outcome_under(searched_alone(0), (relaxation,), lambda _: Refused("nothing"))  # type: ignore[arg-type]
     assert found is INTERRUPTED
+
+
+def test_after_a_signal_no_design_without_weights_of_the_hosts_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = Request(TFC, "alveo-u250", effort="fast", plots=False)
+    context = prepare(read_source(TFC), request, 1)
+    full = search(context)
+    assert isinstance(full, SearchResult)
+    bounds = iter([1, full.candidate.kept_cycles])  # with, without: that is sought second, and would be near enough
+    monkeypatch.setattr(host_weights._Sparing, "_bound", lambda *_: next(bounds))
+    steps = host_weights.spare_host_weights(context, SILENT)
+    assert next(steps) is context
+    with pytest.raises(StopIteration) as ended:
+        steps.send(replace(full, interrupted=True))
+    assert ended.value.value.interrupted
 
 
 def asked(folder: Path, **options: Any) -> Request:
