@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         platform,
         platforms,
         read,
+        utilisation,
     )
 
 __version__ = "0.1.0"
@@ -105,6 +106,7 @@ __all__ = [
     "platform",
     "platforms",
     "read",
+    "utilisation",
 ]
 
 

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
     from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
     from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
     from floorflow.api.pricing import cost, lines_of
+    from floorflow.api.reporting import (
+        DEPTH,
+        beside_plan,
+        utilisation,
+        utilisation_data,
+        utilisation_picture,
+        utilisation_text,
+    )
     from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
     from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
 
@@ -49,6 +57,9 @@ _LATER = {
     "pricing": ("cost", "lines_of"),
     "scheduling": ("CASE_METHODS", "CaseComparison", "compare_case", "compare_reconfigured"),
     "studies": ("FEWEST_POINTS", "MOST_POINTS", "POINTS", "Comparison", "Pareto", "Study", "compare", "pareto"),
+    "reporting": (
+        *("DEPTH", "beside_plan", "utilisation", "utilisation_data", "utilisation_picture", "utilisation_text"),
+    ),
 }
 """What only some commands need, by the module that has it."""
 
