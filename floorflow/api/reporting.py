@@ -71,7 +71,7 @@ def utilisation_picture(found: Utilisation, depth: int = DEPTH) -> Picture | Non
 
         of = "shares of the device" if found.device else "shares of what the design uses"
         facts = ", ".join(filter(None, (found.part, found.state, of)))
-        tops = [branch(folded(top, device, depth)) for top in found.instances]
+        tops = [branch(folded(top, device, depth, 0.012 * top.share)) for top in found.instances]
         return utilisation_chart(f"{found.design or found.file}: use by instance", facts, tops)
 
     device = device_of(found)

@@ -158,8 +158,12 @@ def shares_of(resources: Resources, device: Resources) -> dict[str, float]:
 def folded(top: Instance, device: Resources, depth: int, least: float = 0.005) -> Instance:
     """Return an instance with ``depth`` levels below it, those under a share of ``least`` summed into others.
 
-    What an instance has beside its children is its own and not among the others.
+    An instance whose only child is all of it is shown as one with it. What an instance has beside its children is its
+    own and not among the others.
     """
+    while [child.resources for child in top.children if child.resources != ZERO] == [top.resources]:
+        only = top.children[0]  # the largest comes first
+        top = replace(only, name=f"{top.name}/{only.name}")
     if depth == 0:
         return replace(top, children=())
     kept = [folded(child, device, depth - 1, least) for child in top.children if child.share >= least]
