@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         platform,
         platforms,
         read,
+        utilisation,
     )
 
 __version__ = "0.1.0"
@@ -109,6 +110,7 @@ __all__ = [
     "platform",
     "platforms",
     "read",
+    "utilisation",
 ]
 
 

@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from floorflow.api.diffing import diff
     from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
     from floorflow.api.pricing import cost, lines_of
+    from floorflow.api.reporting import (
+        DEPTH,
+        beside_plan,
+        utilisation,
+        utilisation_data,
+        utilisation_picture,
+        utilisation_text,
+    )
     from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
     from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
     from floorflow.facts.diff import Diff
@@ -52,6 +60,9 @@ _LATER = {
     "pricing": ("cost", "lines_of"),
     "scheduling": ("CASE_METHODS", "CaseComparison", "compare_case", "compare_reconfigured"),
     "studies": ("FEWEST_POINTS", "MOST_POINTS", "POINTS", "Comparison", "Pareto", "Study", "compare", "pareto"),
+    "reporting": (
+        *("DEPTH", "beside_plan", "utilisation", "utilisation_data", "utilisation_picture", "utilisation_text"),
+    ),
 }
 """What only some commands need, by the module that has it."""
 

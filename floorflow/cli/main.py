@@ -41,6 +41,7 @@ COMMANDS = {
     "pareto": "Tell what a frame rate costs: the least of each resource, and the least scarcity, by interval.",
     "calibrate": "Measured beats estimated: read the reports of a build, and plan again with what they say.",
     "audit": "Compare a build with what floorflow says of the same design: every node, FIFOs, rates, clock.",
+    "report": "Show any utilisation report of Vivado: a table, a tree of instances with its picture, a plan beside it.",
     "platforms": "List the known platforms, show, check or draw one, or begin a file of one's own.",
 }
 """Commands by name, with the first line of their help, so that the help of all imports none; a test compares."""
@@ -100,6 +101,10 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli.diff import diff
 
         found = diff
+    elif name == "report":
+        from floorflow.cli.report import report
+
+        found = report
     elif name == "chunks":
         from floorflow.cli.chunks import chunks
 

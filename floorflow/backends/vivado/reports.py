@@ -201,11 +201,7 @@ def read_hierarchy_text(text: str, file: str) -> Report:
 
 def read_hierarchy_xml(text: str, file: str) -> Report:
     """Return a row an instance, of ``report_utilization -hierarchical -format xml``."""
-    found = _Tables()
-    try:
-        found.parser.ParseFile(BytesIO(text.encode()))
-    except expat.ExpatError as error:
-        raise malformed(file, error.lineno, f"no XML: {expat.ErrorString(error.code)}") from error
+    found = xml_tables(text, file)
     table = next((t for t in found.tables if t and _is_hierarchy(t[0][1])), None)
     if table is None:
         line = found.parser.CurrentLineNumber
@@ -214,11 +210,23 @@ def read_hierarchy_xml(text: str, file: str) -> Report:
     return Report(file, "utilisation by hierarchy, XML", SYNTHESIS, tuple(rows), found.state)
 
 
-class _Tables:
-    """Every table of a report: rows of cells, with the line that each starts at."""
+def xml_tables(text: str, file: str) -> XmlTables:
+    """Return every table of a report in XML."""
+    found = XmlTables()
+    try:
+        found.parser.ParseFile(BytesIO(text.encode()))
+    except expat.ExpatError as error:
+        raise malformed(file, error.lineno, f"no XML: {expat.ErrorString(error.code)}") from error
+    return found
+
+
+class XmlTables:
+    """Every table of a report: rows of cells, with the line that each starts at, and the title of its section."""
 
     def __init__(self) -> None:
         self.tables: list[list[tuple[int, list[str]]]] = []
+        self.titles: list[str] = []
+        self._title = ""
         self.state = ""
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
@@ -226,8 +234,11 @@ class _Tables:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "RptDoc":
             self.state = attributes.get("designstate", "")
+        elif name == "section":
+            self._title = attributes.get("title", "")
         elif name == "table":
             self.tables.append([])
+            self.titles.append(self._title)
         elif name == "tablerow" and self.tables:
             self.tables[-1].append((self.parser.CurrentLineNumber, []))
         elif name in {"tableheader", "tablecell"} and self.tables and self.tables[-1]:
