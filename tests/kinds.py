@@ -39,21 +39,21 @@ LARGE |= {
 PROCESSES = {"subprocess", "multiprocessing.process", "concurrent.futures.process", "concurrent.futures.thread"}
 
 BUDGET_CPU_S = {
-    "tests": 160,
+    "tests": 175,
     "api": 55,
     "backends": 66,
-    "cli": 45,
+    "cli": 50,
     "jobs": 45,
-    "link_kernels": 55,
+    "link_kernels": 62,
     "papers": 20,
     "partition": 26,
     "placement": 44,
-    "search": 120,
+    "search": 135,
     "segments": 20,
     "stitch": 40,
     "study": 30,
-    "tools_finn": 76,
-    "tools_hls4ml": 10,
+    "tools_finn": 105,
+    "tools_hls4ml": 12,
     "tools_nextpnr": 30,
     "verify": 55,
 }

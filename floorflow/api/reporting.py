@@ -23,7 +23,7 @@ DEPTH = 4
 
 
 def utilisation(path: str | Path) -> Utilisation:
-    """Read a report of ``report_utilization``: flat, ``-hierarchical``, ``-pblocks``, by SLR, as text or as XML.
+    """Read a report of ``report_utilization``: flat, ``-hierarchical``, by SLR, as text or as XML.
 
     Raises
     ------

@@ -85,26 +85,12 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli import studies
 
         found = getattr(studies, name)
-    elif name == "build":
-        from floorflow.cli.build import build
-
-        found = build
+    elif name in ("build", "diff", "next", "report"):
+        found = _of_a_plan(name)
     elif name == "check":
         from floorflow.cli.check import check
 
         found = check
-    elif name == "next":
-        from floorflow.cli.next import next_
-
-        found = next_
-    elif name == "diff":
-        from floorflow.cli.diff import diff
-
-        found = diff
-    elif name == "report":
-        from floorflow.cli.report import report
-
-        found = report
     elif name == "chunks":
         from floorflow.cli.chunks import chunks
 
@@ -114,6 +100,28 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
 
         found = inspect
     return found, epilog
+
+
+def _of_a_plan(name: str) -> Callable[..., None]:
+    """Import a command on what was planned, or built from it."""
+    found: Callable[..., None]
+    if name == "build":
+        from floorflow.cli.build import build
+
+        found = build
+    elif name == "next":
+        from floorflow.cli.next import next_
+
+        found = next_
+    elif name == "diff":
+        from floorflow.cli.diff import diff
+
+        found = diff
+    else:
+        from floorflow.cli.report import report
+
+        found = report
+    return found
 
 
 def _is_loaded_when_it_runs() -> None:

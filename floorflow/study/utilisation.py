@@ -13,7 +13,7 @@ from floorflow.errors import InputError
 from floorflow.reading import read_text, require_file
 from floorflow.resources import RESOURCE_NAMES, ZERO, Resources, total
 
-_EXPECTED = "give what report_utilization writes: flat, -hierarchical, -pblocks, as text or as XML"
+_EXPECTED = "give what report_utilization writes: flat or -hierarchical, as text or as XML"
 _SLR = re.compile(r"SLR\d+")
 _NUMBER = re.compile(r"<?(\d+(?:\.\d+)?)(?:\(.*\))?")
 OTHERS = "others"

@@ -85,7 +85,7 @@ def _draw(sheet: Sheet, branch: Branch, box: Box, most: float) -> None:
 
 def _colours(level: float) -> tuple[str, str]:
     """Return the fill of a level from 0 to 1, by cividis, which the colour-blind see alike, and the ink on it."""
-    shade: Any = mpl.colormaps["cividis"](1 - level)
+    shade: Any = mpl.colormaps["cividis"](1 - level**0.5)  # most instances are small
     light = 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2]
     return to_hex(shade), INK if light > 0.45 else "#ffffff"
 
