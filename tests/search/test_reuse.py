@@ -10,7 +10,7 @@ import pytest
 
 import floorflow as ff
 from examples.make_models import ModelBuilder
-from floorflow.errors import InfeasibleError, InputError
+from floorflow.errors import InfeasibleError, InputError, LimitError
 from tests.plans import EXAMPLES
 
 
@@ -40,9 +40,11 @@ def test_equal_layers_are_made_once(tmp_path: Path) -> None:
     assert json.loads(made.plan.to_json())["options"]["reuse"] == "prefer"
 
 
-def test_a_network_without_equal_modules_cannot_be_required_to_reuse_any() -> None:
-    with pytest.raises(InfeasibleError, match="no two modules are alike"):
-        ff.plan(EXAMPLES / "tfc_1w1a.onnx", "xcku5p", reuse="require", effort="fast", plots=False)
+def test_reuse_is_proven_impossible_only_where_no_engine_has_a_twin(tmp_path: Path) -> None:
+    one, twins = equal_layers(tmp_path, layers=0), EXAMPLES / "tfc_1w1a.onnx"
+    for network, refusal in ((one, InfeasibleError), (twins, LimitError)):
+        with pytest.raises(refusal, match="no two modules are alike"):
+            ff.plan(network, "xcku5p", reuse="require", effort="fast", plots=False)
 
 
 def test_what_contradicts_equal_foldings_is_refused() -> None:

@@ -82,7 +82,11 @@ def search_reusing(context: PlanningContext, progress: Progress = SILENT) -> Out
     if best.result is None or best.folding is None:
         return refused
     unlike = _not_shared(context, best.result) if context.request.reuse == "require" else ""
-    return Refused(unlike, "ask for --reuse prefer", why="proven") if unlike else alike.told(best, shortest, progress)
+    if unlike:
+        # That other foldings, modules or windows would not do either is shown only where no engine has a twin.
+        twins = any(len(members) > 1 for members in alike.classes)
+        return Refused(unlike, "ask for --reuse prefer", why="limit" if twins else "proven")
+    return alike.told(best, shortest, progress)
 
 
 @dataclass(frozen=True)
