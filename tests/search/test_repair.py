@@ -47,7 +47,7 @@ def branches(folder: Path, seed: int = 27, **options: object) -> Request:
 def packing_one_a_slot(found: Priced) -> PlanningContext:
     """Return what is known before the search, with a placer that finds no room for two modules in a slot."""
     context = required(context_of(found))
-    rounds = {"assignment_rounds": 1, "folding_rounds": 1, "cut_rounds": 1, "slot_rounds": 1, "refoldings": 6}
+    rounds = {"assignment_rounds": 1, "folding_rounds": 1, "cut_rounds": 1, "slot_rounds": 1}
     limits = replace(context.search_limits, merges=0, area_shares=(), ladder=1.5, scatter_work=0.3, **rounds)
     return replace(context, solvers=replace(context.solvers, place=only_alone([])), search_limits=limits)
 
