@@ -17,7 +17,7 @@ KINDS = {
     "joint": "reaches real solvers, on small problems, pictures or other processes",
     "plan": "makes or looks at whole plans",
 }
-MOST_UNIT_CPU_S = 1.0
+MOST_UNIT_CPU_S = 2.0
 PLANNERS = {"floorflow.flow", "floorflow.api.planning"}
 """Modules whose functions plan from a model to files."""
 WHOLE = {"tests.conftest", "tests.command_line", "typer.testing"}
