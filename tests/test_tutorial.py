@@ -14,6 +14,7 @@ from tests.built_kernels import built, write
 from tests.command_line import floorflow
 from tests.emit.test_relink import LINK, OF_ONE, TOOL
 from tests.plans import ROOT
+from tests.test_documents import QUICKER
 
 TEXT = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 COMMANDS = [line.strip() for line in TEXT.splitlines() if line.startswith("    ")]
@@ -29,8 +30,7 @@ ELSEWHERE = {
 def run(command: str, folder: Path) -> None:
     if command.startswith("floorflow "):
         words = shlex.split(command)[1:]
-        more = ["--effort", "fast", "--no-plots"] if words[0] == "plan" else []
-        done = floorflow(*words, *more, folder=folder)
+        done = floorflow(*words, *QUICKER.get(words[0], ()), folder=folder)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     elif command.startswith(("bash ", "python3 ")):
         ran = subprocess.run(
@@ -72,9 +72,10 @@ def workplace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_way_can_be_walked(workplace: Path) -> None:
+@pytest.mark.parametrize("network", ["tfc_1w1a", pytest.param("cnv_2w2a", marks=pytest.mark.slow)])
+def test_the_way_can_be_walked(network: str, workplace: Path) -> None:
     for command in COMMANDS:
-        run(command, workplace)
+        run(command.replace("cnv_2w2a", network), workplace)
         for plan in ("out/card", "out/zynq"):
             stand_in(workplace, plan)
     yaml = "".join((workplace / "out" / plan / "finn" / "build.yaml").read_text() for plan in ("card", "two"))

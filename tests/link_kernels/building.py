@@ -1,6 +1,7 @@
 """Link kernels in a bench: SystemVerilog of two cards, built by Verilator and run."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,12 +41,19 @@ def built(folder: Path, sources: Mapping[str, str], units: Iterable[str], ends: 
     (folder / "bench_top.sv").write_text(_TOP.format(units="".join(units), ends="".join(ends)))
     files = [*sorted(sources), "bench_top.sv", *(str(HERE / name) for name in ("xpm.sv", "bench.sv", "bench.cpp"))]
     command = [verilator, "--cc", "--exe", "--build", "-O3", "-Wno-fatal", "-Wno-lint", "--x-initial", "unique"]
-    # To compile takes longer than to run.
-    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0"]
+    # To compile takes longer than to run, most of it for headers: one file holds all that is made of a bench.
+    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0 VM_PARALLEL_BUILDS=0"]
     command += ["--top-module", "bench", "--Mdir", "made", "-j", "2", *files]
+    made, kept = folder / "made", folder.parent / "verilated"
+    for own in kept.glob("*.o"):
+        made.mkdir(exist_ok=True)
+        shutil.copy2(own, made)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return Bench(folder / "made" / "Vbench")
+    kept.mkdir(exist_ok=True)
+    for own in made.glob("verilated*.o"):  # Verilator's own code, the same in all benches of a session
+        shutil.copy2(own, kept)
+    return Bench(made / "Vbench")
 
 
 _TOP = """\
