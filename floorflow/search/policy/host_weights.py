@@ -99,8 +99,9 @@ class _Sparing:
             return refused or INTERRUPTED
         counts = self.plain is not None and (self.plain.likely or not self.best.likely)
         plain = self._cycles(self.plain) if self.plain is not None and counts else None
-        host = HostWeights(self.least, self.bound, self.below, plain, self.sought)
-        return replace(self.best, host_weights=host, interrupted=self.best.interrupted or refused is not None)
+        ended = self.best.interrupted or refused is not None  # by then none had been found without
+        host = HostWeights(self.least, self.bound, self.below, plain, self.sought or ended)
+        return replace(self.best, host_weights=host, interrupted=ended)
 
     def _seek(self) -> Steps[Refused | None]:
         """Look for the best; return why there is none, or that a signal ended it."""
