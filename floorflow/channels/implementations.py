@@ -7,13 +7,14 @@ memories may, constants in logic may not.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TypeVar
 
 from floorflow.channels.realise import Channel
 from floorflow.dataflow.model import Attributes, FoldedDataflow, Stream
 from floorflow.dataflow.modules import Module
+from floorflow.hardware import Device, Rect, can_relocate
 
 Signature = tuple[Hashable, ...]
 Told = TypeVar("Told", bound=Hashable)
@@ -96,6 +97,37 @@ def _with_reason(likeness: Likeness, alike: Sequence[Likeness]) -> Likeness:
     else:
         why = f"its FIFOs, converters or wires are not those of {others[0].module}"
     return Likeness(likeness.module, likeness.like, likeness.implementation, why)
+
+
+Home = tuple[Device, Sequence[Rect]]
+"""The die and the rectangles that a module lies on."""
+
+
+def in_windows_alike(found: Sequence[Likeness], homes: Mapping[str, Home]) -> list[Likeness]:
+    """Let a module share the first implementation whose window can be moved onto its own; ``homes``: by module."""
+    windows: dict[str, list[str]] = {}
+    placed = []
+    for likeness in found:
+        made = windows.setdefault(likeness.implementation, [])
+        name = next((other for other in made if _moves(homes[other], homes[likeness.module])), likeness.module)
+        if name == likeness.module:
+            made.append(name)
+        placed.append(replace(likeness, implementation=name))
+    pairs = zip(placed, found, strict=True)
+    return [_in_window(likeness, placed, windows[before.implementation]) for likeness, before in pairs]
+
+
+def _moves(home: Home, other: Home) -> bool:
+    return home[0].die == other[0].die and can_relocate(home[0], home[1], other[1])
+
+
+def _in_window(likeness: Likeness, placed: list[Likeness], windows: list[str]) -> Likeness:
+    """Give a reason to a module that has equals, all of them in other windows."""
+    shared = sum(other.implementation == likeness.implementation for other in placed) > 1
+    others = [name for name in windows if name != likeness.module]
+    if shared or not others or likeness.why_not:
+        return likeness
+    return replace(likeness, why_not=f"its window is not on the columns and rows of that of {others[0]}")
 
 
 def held_alike(circuits: Circuits) -> list[list[str]]:

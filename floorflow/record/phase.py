@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import floor
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from floorflow.backends.backend import Costs
 from floorflow.channels import choices_of
 from floorflow.channels.cost_allocation import modules_between
-from floorflow.channels.implementations import Circuits, Likeness, likenesses
+from floorflow.channels.implementations import Circuits, Likeness, in_windows_alike, likenesses
 from floorflow.dataflow.bands import CROSSING, LESS, MORE, fit_likelihood, spread, uncertain_sum
 from floorflow.dataflow.model import Attributes, Option, renamings
 from floorflow.dataflow.options import OptionTable
@@ -21,7 +20,7 @@ from floorflow.facts.memory import MemoryEntry
 from floorflow.facts.module import ImplementationEntry, JoinedEntry, ModuleEntry, PortEntry
 from floorflow.facts.partition import ConfidenceEntry, FitEntry, HopsEntry, LessLikelyEntry, PartitionEntry
 from floorflow.facts.phase import PhaseNetworkEntry
-from floorflow.hardware import Device, Slot, bounding_box, can_relocate
+from floorflow.hardware import Slot, bounding_box
 from floorflow.placement import Region
 from floorflow.record import streams
 from floorflow.record.floorplan import constraint_styles, floorplan
@@ -37,7 +36,6 @@ Item = tuple[str, str, Resources]
 """Slot, kind and estimate."""
 Bands = dict[str, dict[str, tuple[float, float]]]
 """Factors by kind and resource."""
-Home = tuple[Device, Region]
 
 
 def phase(run: PhaseRun) -> PhaseEntry:
@@ -245,7 +243,7 @@ def _shared_implementations(run: PhaseRun, regions: Mapping[str, Region]) -> dic
         for name, slot in part.candidate.slot_of.items()
     }
     found = likenesses(*map(_circuits, run.wholes))
-    return {likeness.module: likeness for likeness in _where_windows_are_alike(found, homes)}
+    return {likeness.module: likeness for likeness in in_windows_alike(found, homes)}
 
 
 def _circuits(part: Part) -> Circuits:
@@ -253,33 +251,6 @@ def _circuits(part: Part) -> Circuits:
     in_logic = {name: f"{told} of {part.id(name)}" for name, told in baked(part.context, candidate.folded).items()}
     names = {module.name: part.module(module.name) for module in candidate.modules}
     return Circuits(candidate.modules, candidate.folded, candidate.channels, in_logic, names)
-
-
-def _where_windows_are_alike(found: tuple[Likeness, ...], homes: Mapping[str, Home]) -> list[Likeness]:
-    """Let a module share the first implementation whose window can be moved onto its own."""
-    windows: dict[str, list[str]] = {}
-    placed = []
-    for likeness in found:
-        made = windows.setdefault(likeness.implementation, [])
-        name = next((other for other in made if _moves(homes[other], homes[likeness.module])), likeness.module)
-        if name == likeness.module:
-            made.append(name)
-        placed.append(replace(likeness, implementation=name))
-    pairs = zip(placed, found, strict=True)
-    return [_explained(likeness, placed, windows[before.implementation]) for likeness, before in pairs]
-
-
-def _moves(home: Home, other: Home) -> bool:
-    return home[0].die == other[0].die and can_relocate(home[0], home[1], other[1])
-
-
-def _explained(likeness: Likeness, placed: list[Likeness], windows: list[str]) -> Likeness:
-    """Give a reason to a module that has equals, all of them in other windows."""
-    shared = sum(other.implementation == likeness.implementation for other in placed) > 1
-    others = [name for name in windows if name != likeness.module]
-    if shared or not others or likeness.why_not:
-        return likeness
-    return replace(likeness, why_not=f"its window is not on the columns and rows of that of {others[0]}")
 
 
 LARGE_BITS = 8 * 18_432

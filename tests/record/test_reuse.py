@@ -1,9 +1,8 @@
 """Equal circuits share an implementation where their windows are alike, and say where they are not."""
 
 import floorflow as ff
-from floorflow.channels.implementations import Likeness
+from floorflow.channels.implementations import Likeness, in_windows_alike
 from floorflow.hardware import Rect, load_platform
-from floorflow.record.phase import _where_windows_are_alike
 from tests.plans import EXAMPLES
 
 
@@ -12,7 +11,7 @@ def shared(*windows: Rect) -> list[Likeness]:
     (fpga,) = load_platform("xcku5p").fpgas
     names = [f"m{i}" for i in range(len(windows))]
     homes = {name: (fpga.device, (window,)) for name, window in zip(names, windows, strict=True)}
-    return _where_windows_are_alike(tuple(Likeness(name, "m0", "m0") for name in names), homes)
+    return in_windows_alike(tuple(Likeness(name, "m0", "m0") for name in names), homes)
 
 
 def test_windows_on_equal_columns_are_made_once_and_others_by_themselves() -> None:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,20 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.channels import StreamPrices
-from floorflow.channels.implementations import Circuits, likenesses
+from floorflow.channels.implementations import Circuits, Likeness, in_windows_alike, likenesses
 from floorflow.dataflow.model import Option, renamings
 from floorflow.dataflow.options import OptionGroup, TableRows
 from floorflow.errors import Refused, some, unproven
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingProblem, FoldingSolution, fold_at_interval
 from floorflow.folding.least_full import least_full
-from floorflow.hardware import can_relocate
-from floorflow.placement import PlacementSolution
 from floorflow.resources import RESOURCE_NAMES
 from floorflow.search.candidate.assignment import clustered
-from floorflow.search.candidate.candidate import Candidate, folded_by
+from floorflow.search.candidate.candidate import folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.findings import Outcome, SearchResult
-from floorflow.search.candidate.made_once import in_logic, made_once
+from floorflow.search.candidate.made_once import in_logic
 from floorflow.search.candidate.progress import SILENT, Progress
 from floorflow.search.candidate.wishes import Wish, Wishes
 from floorflow.search.interval.least_full import fullness_of
@@ -98,52 +96,40 @@ class _Found:
     share: float = -1.0
 
 
-def shared_implementations(
-    context: PlanningContext, candidate: Candidate, placements: Mapping[str, PlacementSolution]
-) -> list[list[str]]:
-    """Return the modules that one implementation serves, two or more each: one circuit, in windows alike.
-
-    Where nothing is placed windows do not count.
-    """
+def _made(context: PlanningContext, found: SearchResult) -> list[Likeness]:
+    """Return each module of a design beside its equals; where nothing is placed windows do not count."""
+    candidate = found.candidate
+    constants = in_logic(context, candidate.folded)
+    every = likenesses(Circuits(candidate.modules, candidate.folded, candidate.channels, constants))
     device = {slot.name: fpga.device for fpga in context.platform.fpgas for slot in fpga.slots}
-    regions = {name: region for placed in placements.values() for name, region in placed.regions.items()}
-    found: list[list[str]] = []
-    for group in made_once(context, candidate.folded, candidate.modules, candidate.channels):
-        made: list[list[str]] = [] if regions else [list(group)]
-        for name in group if regions else ():
-            own = device[candidate.slot_of[name]]
-            for others in made:
-                other = device[candidate.slot_of[others[0]]]
-                if own.die == other.die and can_relocate(other, regions[others[0]], regions[name]):
-                    others.append(name)
-                    break
-            else:
-                made.append([name])
-        found += [others for others in made if len(others) > 1]
-    return found
+    regions = {name: region for placed in found.placements.values() for name, region in placed.regions.items()}
+    homes = {name: (device[candidate.slot_of[name]], region) for name, region in regions.items()}
+    return in_windows_alike(every, homes) if homes else list(every)
+
+
+def _shared(made: Sequence[Likeness]) -> set[str]:
+    """Return the modules whose implementation serves two or more."""
+    count = Counter(likeness.implementation for likeness in made)
+    return {likeness.module for likeness in made if count[likeness.implementation] > 1}
 
 
 def reused_share(context: PlanningContext, found: SearchResult) -> float:
     """Return the share of a design's LUTs in modules whose implementation serves two or more."""
-    shared = {name for group in shared_implementations(context, found.candidate, found.placements) for name in group}
     lut = {name: need.lut for name, need in found.candidate.demands.items()}
-    return sum(lut[name] for name in shared) / max(1, sum(lut.values()))
+    return sum(lut[name] for name in _shared(_made(context, found))) / max(1, sum(lut.values()))
 
 
 def _not_shared(context: PlanningContext, found: SearchResult) -> str:
     """Return which modules alike share no implementation and why, empty where all do."""
-    candidate = found.candidate
-    shared = {name for group in shared_implementations(context, candidate, found.placements) for name in group}
-    circuits = Circuits(candidate.modules, candidate.folded, candidate.channels, in_logic(context, candidate.folded))
-    every = likenesses(circuits)
-    count = Counter(likeness.like for likeness in every)
-    alone = [one for one in every if count[one.like] > 1 and one.module not in shared]
+    made = _made(context, found)
+    count, shared = Counter(likeness.like for likeness in made), _shared(made)
+    alone = [one for one in made if count[one.like] > 1 and one.module not in shared]
     if not alone and any(number > 1 for number in count.values()):
         return ""
     if not alone:
         return "--reuse require: no two modules are alike"
-    told = (f"{one.module} ({one.why_not or 'no windows alike were found for it and those like it'})" for one in alone)
-    return f"--reuse require: {len(alone)} modules share no implementation with those like them: {some(list(told))}"
+    told = [f"{one.module} ({one.why_not})" for one in alone]
+    return f"--reuse require: {len(alone)} modules share no implementation with those like them: {some(told)}"
 
 
 def _no_common_folding(context: PlanningContext) -> Refused:
