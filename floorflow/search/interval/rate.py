@@ -247,7 +247,7 @@ def in_slots_before(kinds: RateSearch) -> bool:
 def _is_even_at_the_bound(kinds: RateSearch) -> bool:
     run = kinds.run
     run.may_be_least_full, found = run.seeks_fullness, False
-    with as_much_again(0.0, EVEN_WORK):  # what it leaves is for the slots before, which take less
+    with ended_after(EVEN_WORK):  # what it leaves is for the slots before, which take less
         found = run.may_be_least_full and _begins(run, kinds.bound_cycles) and place_shortest(run)
     run.may_be_least_full = False
     return found

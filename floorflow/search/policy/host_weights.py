@@ -117,8 +117,8 @@ class _Sparing:
         if isinstance(full, Refused):
             return full if full.interrupted or self.plain is None else None
         self.best = full
-        asked = without is not None and not self.sought and not full.interrupted  # after a signal nothing is begun
-        if without is not None and asked and self._is_near(self.below, self._cycles(full)):
+        may_be_sought = not self.sought and not full.interrupted  # after a signal nothing is begun
+        if without is not None and may_be_sought and self._is_near(self.below, self._cycles(full)):
             if (yield from self._seek_without(without)):
                 return INTERRUPTED
             self.best = full
