@@ -32,15 +32,18 @@ def utilisation(path: str | Path) -> Utilisation:
 
     """
     with whole_imports():
-        from floorflow.study.utilisation import device_in, read_utilisation
+        from floorflow.study.utilisation import read_utilisation
 
-    part = device_in(Path(path))
+    return read_utilisation(Path(path), _sites)
+
+
+def _sites(part: str) -> Resources | None:
+    """Return what a part has; None for one that floorflow does not know: shares are of what the design uses."""
     try:
         slots = platform(part).slots if part else []
-    except InputError:  # a part that floorflow does not know: shares are of what the design uses
+    except InputError:
         slots = []
-    device = [sum(slot[name] for slot in slots) for name in RESOURCE_NAMES]
-    return read_utilisation(Path(path), Resources(*device) if slots else None)
+    return Resources(*(sum(slot[name] for slot in slots) for name in RESOURCE_NAMES)) if slots else None
 
 
 def utilisation_text(found: Utilisation, beside: Sequence[dict[str, Any]] = (), depth: int = DEPTH) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,8 @@ _EXPECTED = "give what report_utilization writes: flat or -hierarchical, as text
 _SLR = re.compile(r"SLR\d+")
 _NUMBER = re.compile(r"<?(\d+(?:\.\d+)?)(?:\(.*\))?")
 OTHERS = "others"
+_BEGIN = 4096
+"""Letters in which a report names its part."""
 
 
 @dataclass(frozen=True)
@@ -59,24 +61,22 @@ class Utilisation:
     device: Resources | None
 
 
-def device_in(path: Path) -> str:
-    """Return the part that a report names; empty if it names none."""
-    return reports.part_of(_text(path)[:4096])
-
-
-def read_utilisation(path: Path, device: Resources | None) -> Utilisation:
-    """Read a report, whose part has ``device``.
+def read_utilisation(path: Path, has: Callable[[str], Resources | None]) -> Utilisation:
+    """Read a report; ``has``: what a part has, None where that is not known; it may be empty.
 
     Raises InputError if it is no utilisation report, or malformed.
     """
-    text, file = _text(path), path.name
-    head = reports.head_fields(text)
-    if reports.is_hierarchy_xml(text[:4096]):
+    require_file(path, _EXPECTED)
+    text, file = read_text(path, "report", _EXPECTED, replace=True), path.name
+    begin, head = text[:_BEGIN], reports.head_fields(text)
+    part = reports.part_of(begin)
+    device = has(part)
+    if reports.is_hierarchy_xml(begin):
         found = reports.xml_tables(text, file)
         titled = [
             (t, [reports.Line(n, cells) for n, cells in r]) for t, r in zip(found.titles, found.tables, strict=True)
         ]
-        design = re.search(r'\bdesignname="([^"]*)"', text[:4096])
+        design = re.search(r'\bdesignname="([^"]*)"', begin)
         head = {"Design": design[1] if design else "", "Design State": found.state}
     else:
         lines = text.splitlines()
@@ -88,13 +88,7 @@ def read_utilisation(path: Path, device: Resources | None) -> Utilisation:
         raise InputError(f"{path}: is no utilisation report of Vivado", hint=_EXPECTED)
     listed = [row for row in read.rows if row.resources is not None] if read else []
     instances = _tree(listed, device or total(row.resources or ZERO for row in listed if len(row.path) == 1))
-    part = reports.part_of(text[:4096])
     return Utilisation(file, head.get("Design", ""), part, head.get("Design State", ""), rows, instances, device)
-
-
-def _text(path: Path) -> str:
-    require_file(path, _EXPECTED)
-    return read_text(path, "report", _EXPECTED, replace=True)
 
 
 def _title(lines: Sequence[str], first: int) -> str:
