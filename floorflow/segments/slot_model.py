@@ -94,13 +94,7 @@ class SlotModel:
         self.anywhere: list[list[Term]] = [[] for _ in range(5)]
         for group in groups:
             self._add_group(group)
-        for slot, limit in zip(self.in_slot, self.limits.tolist(), strict=True):
-            for terms, most in zip(slot, limit, strict=True):
-                self.model.add(_sum(terms) <= most)
-        for resource, terms in enumerate(self.anywhere):
-            if terms:
-                everything = [term for slot in self.in_slot for term in slot[resource]]
-                self.model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
+        self._add_limits()
 
     def solve(self, work: float, crossings: Crossings | None, unit_of: Mapping[str, int]) -> SlotModelAnswer:
         """Look for a solution; with ``crossings`` go on from it to a nearer one with what is left of the work."""
@@ -158,6 +152,16 @@ class SlotModel:
                     self.model.add_implication(here, taken[row])
                 self.model.add(cp_model.LinearExpr.sum(both) == self.inside[unit][slot])
                 _count(self.in_slot[slot], both, use[fit])
+
+    def _add_limits(self) -> None:
+        """Add the limits of all slots, and of the platform where something may lie anywhere."""
+        for slot, limit in zip(self.in_slot, self.limits.tolist(), strict=True):
+            for terms, most in zip(slot, limit, strict=True):
+                self.model.add(_sum(terms) <= most)
+        for resource, terms in enumerate(self.anywhere):
+            if terms:
+                everything = [term for slot in self.in_slot for term in slot[resource]]
+                self.model.add(_sum(terms + everything) <= int(self.limits[:, resource].sum()))
 
     def keep_near(self, hops: Hops, streams: Iterable[tuple[str, str]], unit_of: Mapping[str, int]) -> None:
         """Forbid streams between slots that they may not join."""

@@ -112,12 +112,7 @@ class Reaching:
         """Return a layout with fewer streams beyond their reach, if one is found; else the same."""
         best = self._better(best, self._annealed(best))
         if self.objective.rank(best.boxes)[0] and self.space.count <= self.prepared.limits.complete_modules:
-            # The shortest layout, as far as it is found, with no stream beyond its reach.
-            space, rules = self.space, legal_sides_of(self.prepared, self.aspects)
-            most = self.objective.most_inside
-            found = solve_completely(
-                rules, space.nets, space.may_overlap, twice_known=None, work_limit=WORK, seed=self.seed, most=most
-            ).layout
+            found = self._by_cpsat()
             if found is not None:
                 best = self._better(best, found, self._annealed(found))
         return best
@@ -130,6 +125,14 @@ class Reaching:
         strict = replace(self.objective, weights=replace(weights, reach=STRICT * weights.reach))
         coolings = [Cooling(ROUNDS * count, hot / count, COLD / count) for hot in HOT]
         return self._better(*(anneal(self.space, start, cooling, self.seed, strict) for cooling in coolings))
+
+    def _by_cpsat(self) -> Layout | None:
+        """Return the shortest layout, as far as it is found, with no stream beyond its reach, if there is one."""
+        space, rules = self.space, legal_sides_of(self.prepared, self.aspects)
+        most = self.objective.most_inside
+        return solve_completely(
+            rules, space.nets, space.may_overlap, twice_known=None, work_limit=WORK, seed=self.seed, most=most
+        ).layout
 
 
 FEW = 12
@@ -261,10 +264,7 @@ def _improved(
 ) -> Layout:
     """Lower the whole objective of the layouts that were built; of few modules only where short wires leave more."""
     if prepared.problem.draft:
-        rounds = prepared.limits.improve_rounds * min(3 * built.space.count, 20 + built.space.count) // 30
-        starts = itertools.islice(itertools.cycle(built.layouts), prepared.limits.improved_starts)
-        improved = [improve(built.space, start, rounds, rng) for start in starts]
-        return min(improved, key=lambda layout: twice_hpwl(layout, built.space.nets))
+        return _improve_best(built.space, built.layouts, prepared.limits, rng)
     wide = _with_every_span(prepared, built)
     if objective is not None and built.space.count > FEW:
         # Wires alone first took twice as long, and was dropped in each of four designs with other terms.
@@ -337,3 +337,10 @@ def _with_every_span(prepared: PreparedProblem, built: Construction) -> SearchSp
         rects = narrowest_rectangles(prepared.legal(module, aspect))
         candidates.append(CandidateRectangles.of(rects, smallest.raster))
     return SearchSpace(tuple(candidates), space.nets, space.may_overlap)
+
+
+def _improve_best(space: SearchSpace, layouts: Sequence[Layout], limits: Limits, rng: np.random.Generator) -> Layout:
+    rounds = limits.improve_rounds * min(3 * space.count, 20 + space.count) // 30
+    starts = itertools.islice(itertools.cycle(layouts), limits.improved_starts)
+    improved = [improve(space, start, rounds, rng) for start in starts]
+    return min(improved, key=lambda layout: twice_hpwl(layout, space.nets))

@@ -44,12 +44,7 @@ def least_cells(device: Device, slot: Slot, demand: Resources, fill: Mapping[str
 @lru_cache(NEEDS_KEPT)
 def _least_cells(device: Device, region: Rect, keep_outs: tuple[Rect, ...], need: tuple[int, ...]) -> int | None:
     table, wanted = _table(device, region, keep_outs), np.array(need, dtype=np.int64)
-    # (n_span,) a lower bound of the cells of each span's rectangles; NEVER if none holds the need.
-    widths = np.zeros(len(table.rows), dtype=np.int64)
-    for kind in np.flatnonzero(wanted):
-        widths = np.maximum(widths, (table.most[kind] < wanted[kind]).sum(axis=0))
-    columns = np.append(table.columns, NEVER)[widths]
-    possible = np.where(columns < NEVER, np.minimum(columns, NEVER // table.rows) * table.rows, NEVER)
+    possible = table.possible_cells(wanted)
     # The most promising span first: what it takes rules most others out.
     first = possible == possible.min(initial=NEVER)
     best = table.cells(np.flatnonzero(first & (possible < NEVER)), wanted)
@@ -72,6 +67,14 @@ class _AreaTable:
     last: IntArray
     most: IntArray
     columns: IntArray
+
+    def possible_cells(self, need: IntArray) -> IntArray:
+        """Return, (n_span,), a lower bound of the cells of each span's rectangles; NEVER if none holds the need."""
+        widths = np.zeros(len(self.rows), dtype=np.int64)
+        for kind in np.flatnonzero(need):
+            widths = np.maximum(widths, (self.most[kind] < need[kind]).sum(axis=0))
+        columns = np.append(self.columns, NEVER)[widths]
+        return np.where(columns < NEVER, np.minimum(columns, NEVER // self.rows) * self.rows, NEVER)
 
     def with_less(self, spans: IntArray, need: IntArray, cells: int) -> IntArray:
         """Return those of some spans that have a rectangle of less than so many cells."""

@@ -311,6 +311,17 @@ def _check_membership(phase: PhaseFacts) -> None:
             phase.add("pblock-repeated", phase.where, f"module {name} has pblocks on {homes[name]}")
 
 
+def _check_ranges(device: Device, ranges: list[str], where: str, findings: Findings) -> Sites:
+    """Check each range and return all sites that they name."""
+    named: Sites = {}
+    for text in ranges:
+        answer = judge_range(device, text)
+        if answer.fault is not None:
+            findings.add(answer.fault[0], where, answer.fault[1])
+        named = union(named, answer.sites)
+    return named
+
+
 def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, PblockRecord]) -> Iterator[Block]:
     """Yield the pblocks that lie on the die, after judging their rectangles and ranges."""
     totals = module_totals(phase)
@@ -318,13 +329,7 @@ def _counted(phase: PhaseFacts, device: Device, pblocks: Mapping[str, PblockReco
         where = f"{phase.where} pblock {name}"
         areas = _areas(device, entry, where, phase.findings)
         if areas:
-            ranges = entry["ranges"]
-            sites: Sites = {}
-            for text in ranges:
-                answer = judge_range(device, text)
-                if answer.fault is not None:
-                    phase.findings.add(answer.fault[0], where, answer.fault[1])
-                sites = union(sites, answer.sites)
+            sites = _check_ranges(device, entry["ranges"], where, phase.findings)
             inside, supply = reduce(union, map(device.sites, areas)), reduce(add, map(device.resources, areas))
             demand = totals.get(name, amounts(entry["demand"]))
             yield Block(name, where, entry, phase.slots.get(entry["slot"]), areas, inside, sites, supply, demand)
