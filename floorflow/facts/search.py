@@ -116,10 +116,12 @@ def tried(search: SearchEntry, trace: Sequence[TraceEntry], clock_mhz: float, *,
     """Return every interval that was tried for a network, and what ended its search."""
     clock_hz = clock_mhz * 1e6
     rows: list[tuple[str, ...]] = [("interval", "frames/s", "verdict", "stage", "")]
-    rows += [
-        (f"{row.interval_cycles:,}", rate(clock_hz / row.interval_cycles), row.verdict, row.stage, _told(row.detail))
-        for row in trace
-    ]
+    # In one phase, a faster design that was found and is not the plan is less likely to fit than was asked for.
+    least = 0 if in_phases else search.interval_cycles
+    for row in trace:
+        verdict = f"{row.verdict}, not taken" if row.verdict == "legal" and row.interval_cycles < least else row.verdict
+        reached = rate(clock_hz / row.interval_cycles)
+        rows.append((f"{row.interval_cycles:,}", reached, verdict, row.stage, _told(row.detail)))
     if in_phases:
         names = ["phase", *(row.phase for row in trace)]
         rows = [(name, *row) for name, row in zip(names, rows, strict=True)]

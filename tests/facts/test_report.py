@@ -232,6 +232,13 @@ def test_modules_are_told_with_the_layers_that_they_compute(u250: Plan) -> None:
         assert rows[module.name].endswith(layers[-1])
 
 
+def test_a_faster_design_that_was_found_and_left_is_told_as_not_taken(u250: Plan) -> None:
+    faster = u250.networks[0].trace[-1].model_dump() | {"interval_cycles": 1}
+    found = changed(u250, "networks", 0, "trace", value=[faster, u250.networks[0].trace[-1].model_dump()])
+    rows = section(found, "What the search tried, and what ended it")[2:]
+    assert [row.partition("legal")[2].split("  ")[0] for row in rows] == [", not taken", ""]
+
+
 def test_slots_stand_against_their_limits(u250: Plan) -> None:
     rows = section(u250, "Use of each slot")
     limit = int(0.7 * u250.platform.fpgas[0].slots[2].available.LUT + 1e-9)
