@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil, floor
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
+from floorflow.backends.backend import backend_named
 from floorflow.dataflow.bands import EXACT, moments
 from floorflow.dataflow.model import AttributeValue, Option
 from floorflow.dataflow.modules import Module
@@ -149,7 +150,7 @@ class Steps:
         alike = np.ones(len(group.rows), dtype=np.bool_)
         for name in group.engines:
             engine, options = self.context.dataflow.engine(name), group.options_of(name)
-            ways = {way.name for way in self.context.backend.parallelism(engine, options[row])}
+            ways = {way[0] for way in self.context.backend.parallelism(engine, options[row])}
             own = _without(options[row], ways)
             alike &= options.of_styles(lambda option, own=own, ways=ways: _without(option, ways) == own)
         return alike
@@ -242,3 +243,27 @@ def _without(option: Option, ways: Collection[str]) -> dict[str, AttributeValue]
 def _option(limit: str) -> str:
     """Return the option that lifts a limit on single engines."""
     return "--max-products none" if limit == PRODUCTS else f"--max-engine-share {limit}=1"
+
+
+def folding_files(plan: Plan, step: Step) -> tuple[str, dict[str, str]]:
+    """Return the back end's file of a plan's folding after a step, and that with the files that belong beside it.
+
+    FIFOs are left out, which are to be found anew. Raises InputError if the back end writes no such file.
+    """
+    backend, (network,) = backend_named(plan.options.backend), plan.networks
+    file = backend.folding_file(plan, 0, network.name)
+    if file is None:
+        raise InputError(f"--{step.way}: back end {backend.name} writes no file of its folding", "change it by hand")
+    (phase,) = plan.phases
+    (part,) = phase.networks
+    changed = {
+        name: part.folding.engines[name].model_copy(update={"attributes": dict(change.attributes)})
+        for name, change in step.engines.items()
+    }
+    folding = part.folding.model_copy(update={"engines": {**part.folding.engines, **changed}})
+    estimates = part.estimates.model_copy(update={"throughput": None})
+    part = part.model_copy(update={"folding": folding, "estimates": estimates})
+    after = plan.model_copy(update={"phases": [phase.model_copy(update={"networks": [part]})]})
+    made, folder = backend.files(after, 0), PurePosixPath(file).parent
+    kept = [name for name in made if PurePosixPath(name).parent == folder and name.endswith("_config.json")]
+    return PurePosixPath(file).name, {PurePosixPath(name).name: made[name] for name in {file, *kept}}
