@@ -34,6 +34,7 @@ COMMANDS = {
     "build": "Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
     "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
+    "explain": "Explain a plan: why this rate, what is short, what one step more or less gives; or one thing in it.",
     "diff": "Compare two plans: rate, room, foldings, places, options; exit 1 where --require does not hold.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
     "compare": "Fold by several methods, side by side: rate, resources, gap to the proven bound, time.",
@@ -85,7 +86,7 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli import studies
 
         found = getattr(studies, name)
-    elif name in ("build", "diff", "next", "report"):
+    elif name in ("build", "diff", "explain", "next", "report"):
         found = _of_a_plan(name)
     elif name == "check":
         from floorflow.cli.check import check
@@ -117,6 +118,10 @@ def _of_a_plan(name: str) -> Callable[..., None]:
         from floorflow.cli.diff import diff
 
         found = diff
+    elif name == "explain":
+        from floorflow.cli.explain import explain
+
+        found = explain
     else:
         from floorflow.cli.report import report
 

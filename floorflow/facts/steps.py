@@ -48,7 +48,7 @@ class Step:
     within: Mapping[str, tuple[int, int]]
     short: tuple[str, ...] = ()
     lifts: tuple[str, ...] = ()
-    command: str = ""
+    commands: tuple[str, ...] = ()
 
     @property
     def sure(self) -> list[str]:
@@ -90,5 +90,4 @@ class Step:
         else:
             lifted = f" with {' '.join(self.lifts)}" if self.lifts else ""
             yield f"fits its slot{lifted}, by the sums; not placed"
-        if self.command:
-            yield self.command
+        yield from self.commands
