@@ -15,7 +15,7 @@ from floorflow.facts.explain import Explainer, Explanation, glossary_words
 from floorflow.facts.steps import Step, Way
 from floorflow.output import write_file
 from floorflow.study.calibration.replan import Overrides, replanned_request
-from floorflow.study.steps import Steps, folding_files
+from floorflow.study.steps import Steps, folding_files, folding_name
 
 
 def explain(
@@ -71,14 +71,13 @@ class _Priced:
 
     def _commands(self, step: Step, engine: str) -> tuple[str, ...]:
         """Return the command lines that write the folding and plan it; none where the back end reads no such file."""
-        try:
-            file, _ = folding_files(self._plan.plan, step)
-        except InputError:
+        file = folding_name(self._plan.plan)
+        if file is None:
             return ()
         new = self._folder.with_name(f"{self._folder.resolve().name}_{step.way}")
         folding = new.with_name(f"{new.name}_folding")
         asked = replanned_request(self._folder, self._plan.plan, Overrides(keep_folding=True))
-        asked = asked.changed(folding=folding / file, fps=None, objective=None)
+        asked = asked.changed(folding=folding / Path(file).name, fps=None, objective=None)
         words = ["floorflow", "explain", str(self._folder), *([engine] if engine else [])]
         written = shlex.join([*words, f"--{step.way}", str(folding)])
         return written, shlex.join(command_line("plan", asked, "-o", str(new)))
@@ -88,7 +87,7 @@ def _write(plan: Plan, found: Explanation, way: Way, folder: Path) -> None:
     step = next((step for step in found.steps if step.way == way), None)
     if step is None or found.kind not in {"plan", "engine"}:
         raise InputError(f"--{way}: no such step is known", hint="ask for an engine that has one, or the whole plan")
-    _, files = folding_files(plan.plan, step)
+    files = folding_files(plan.plan, step)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -26,9 +26,7 @@ def explain(
     faster: Annotated[
         Path | None, typer.Option(help="Folder to write the folding with the faster step to.", rich_help_panel=OUTPUT)
     ] = None,
-    slower: Annotated[
-        Path | None, typer.Option(help="The same with the slower step.", rich_help_panel=OUTPUT)
-    ] = None,
+    slower: Annotated[Path | None, typer.Option(help="The same with the slower step.", rich_help_panel=OUTPUT)] = None,
     as_json: JsonFlag = False,
     debug: DebugFlag = False,
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,9 +20,10 @@ from floorflow.facts.brief import summary_lines
 from floorflow.facts.channel import ChannelEntry
 from floorflow.facts.context import Context
 from floorflow.facts.memory import memories
+from floorflow.facts.next_steps import next_steps
 from floorflow.facts.plan import Plan
 from floorflow.facts.steps import Step, Way
-from floorflow.facts.text import chance, number, rate, table
+from floorflow.facts.text import chance, number, table
 from floorflow.resources import RESOURCE_NAMES
 
 Kind = Literal["plan", "engine", "layer", "slot", "stream", "module", "resource", "word"]
@@ -107,12 +109,15 @@ class Explainer:
 
         Raises InputError if no name is like it, or several hold it.
         """
-        kind, name = ("plan", "") if topic is None else self._found(topic)
+        found: tuple[Kind, str] = ("plan", "") if topic is None else self._found(topic)
+        kind, name = found
         steps: list[Step] = []
         pages = {"plan": self._story, "engine": self._engine, "layer": self._layer, "slot": self._slot}
         pages |= {"stream": self._stream, "module": self._module, "resource": self._resource, "word": self._word}
         lines = tuple(pages[kind](name, steps))
-        return Explanation(name or self.plan.summary.networks[0].network, kind, lines, tuple(steps), self._facts(kind, name))
+        return Explanation(
+            name or self.plan.summary.networks[0].network, kind, lines, tuple(steps), self._facts(kind, name)
+        )
 
     def _found(self, topic: str) -> tuple[Kind, str]:
         key = _key(topic)
@@ -134,19 +139,22 @@ class Explainer:
         """Return the plan's own entries of a thing, as plan.json has them."""
         if kind in {"engine", "layer"}:
             own = self._layers[name] if kind == "layer" else [name]
-            return {each: entry.model_dump() for v in self.views for each in own if (entry := v.phase.engines.get(each))}
+            return {
+                each: entry.model_dump() for v in self.views for each in own if (entry := v.phase.engines.get(each))
+            }
         if kind == "stream":
             return {name: next(c for v in self.views for c in v.phase.channels if c.name == name).model_dump()}
         return {}
 
     def _story(self, _: str, steps: list[Step]) -> Iterator[str]:
-        """Yield what limits the rate and why, what a step would give, what is fullest and which crossing is tightest."""
+        """Yield what limits the rate and why, what a step would give, and what is fullest and tightest."""
         lines = [line for line in summary_lines(self.views) if line.label in _STORY]
         first = [line for line in lines if line.label in _STORY[:2]]
         yield from map(str, first)
-        yield from self._steps("", steps)
         view = next(v for v in self.views if v.phase is self.plan.slowest_phase(self.plan.networks[0].name))
-        yield from (line for other in lines if other not in first for line in [str(other)])
+        yield from (line for why in next_steps(view)[:1] for line in _said("why", why))
+        yield from self._steps("", steps)
+        yield from (str(line) for line in lines if line not in first)
         yield from _said("crossing", _tightest(view))
 
     def _steps(self, engine: str, steps: list[Step], ways: Sequence[Way] = ("faster", "slower")) -> Iterator[str]:
@@ -235,7 +243,9 @@ class Explainer:
         yield f"{name}: from {ends[0]} to {ends[1]}"
         yield from _labelled("stream", _streams([channel]))
         converts = f"{channel.source_width_bits} to {channel.target_width_bits} bits by {channel.converter}"
-        yield from _said("width", converts if channel.converter else f"{channel.width_bits} bits at both ends, no converter")
+        yield from _said(
+            "width", converts if channel.converter else f"{channel.width_bits} bits at both ends, no converter"
+        )
         words = channel.words_per_frame
         yield from _said("carries", f"{words:,} words a frame, {words * channel.width_bits:,} bits")
         needed = f"the full rate needs {channel.fifo_needed:,}" if channel.fifo_needed else "its need is not known"
@@ -248,7 +258,11 @@ class Explainer:
         more = f"; {channel.crossing_registers} registers at boundaries, {channel.slices} slices"
         yield from _said("way", f"{', '.join(way)}{more}")
         tiles = [row for rows in phase.longest.values() for row in rows if row.channel == name]
-        yield from (line for row in tiles for line in _said("length", f"{row.tiles:,.0f} columns and rows; one cycle reaches {row.reach_tiles:,.0f}"))
+        yield from (
+            line
+            for row in tiles
+            for line in _said("length", f"{row.tiles:,.0f} columns and rows; one cycle reaches {row.reach_tiles:,.0f}")
+        )
 
     def _module(self, name: str, _: list[Step]) -> Iterator[str]:
         view = next(view for view in self.views if any(m.name == name for m in view.phase.modules))
@@ -260,31 +274,38 @@ class Explainer:
 
     def _resource(self, name: str, steps: list[Step]) -> Iterator[str]:
         """Yield where a resource is used, by whom, and what gives some of it back."""
-        view = self.views[0]
-        yield f"{name}: {view.demand.as_dict()[name]:,} used of {view.limit.as_dict()[name]:,} allowed"
+        for view in self.views:
+            yield from self._users(view, name)
+        entries = self.views[0].phase.engines
+        amounts = {engine: entry.resources.model_dump()[name] for engine, entry in entries.items()}
+        for engine in sorted(filter(amounts.get, amounts), key=lambda engine: -amounts[engine])[:_PRICED]:
+            yield from self._steps(engine, steps, ("slower",))
+            if not steps:
+                return
+
+    def _users(self, view: Context, name: str) -> Iterator[str]:
+        where = f" in phase {view.phase.name}" if len(self.views) > 1 else ""
+        used, allowed = (amounts.as_dict()[name] for amounts in (view.demand, view.limit))
+        yield f"{name}{where}: {used:,} used of {allowed:,} allowed"
         places = [("", "used", "allowed", "share")]
         for use in view.slots:
             need, most = use.demand.as_dict()[name], use.limit.as_dict()[name]
             places.append((use.name, f"{need:,}", f"{most:,}", f"{need / most:.0%}" if most else "-"))
         yield from _labelled("places", table(places))
         amounts = {engine: entry.resources.model_dump()[name] for engine, entry in view.phase.engines.items()}
-        most = sorted((engine for engine in amounts if amounts[engine]), key=lambda engine: -amounts[engine])
+        largest = sorted((engine for engine in amounts if amounts[engine]), key=lambda engine: -amounts[engine])
         slots = view.phase.slot_of
-        rows = [(self.plan.named(engine), slots[engine], f"{amounts[engine]:,}") for engine in most[:_SHOWN]]
+        rows = [(self.plan.named(engine), slots[engine], f"{amounts[engine]:,}") for engine in largest[:_SHOWN]]
         streams = sum(c.resources.model_dump()[name] for c in view.phase.channels)
         rows.append((f"FIFOs and converters of {len(view.phase.channels)} streams", "", f"{streams:,}"))
         yield from _labelled("users", table(rows, left=2))
         for memory in view.phase.memories:
             here = memory.resources.model_dump()
-            for other in memory.others if memory.name in most[:_SHOWN] else ():
+            for other in memory.others if memory.name in largest[:_SHOWN] else ():
                 change = {r: other.resources.model_dump()[r] - here[r] for r in RESOURCE_NAMES if r != "FF"}
                 if change[name] < 0:
                     told = ", ".join(f"{amount:+,} {r}" for r, amount in change.items() if amount)
                     yield from _said("else in", f"{memory.kind} of {memory.name} in {other.style}: {told}")
-        for engine in most[:_PRICED]:
-            yield from self._steps(engine, steps, ("slower",))
-            if not steps:
-                return
 
     def _word(self, word: str, _: list[Step]) -> Iterator[str]:
         """Yield what the glossary says of a word, with this plan's figures where plan.json has them."""
@@ -315,16 +336,16 @@ def _labelled(label: str, lines: Sequence[str]) -> Iterator[str]:
 
 def _ladder(plan: Plan, name: str, steps: Sequence[Step], width: str) -> Iterator[str]:
     """Yield an engine's folding between the next slower and the next faster one."""
-    own = next(phase.engines[name] for phase in plan.phases if name in phase.engines)
     rows: list[tuple[str, ...]] = [("", "cycles a frame", "LUT", "BRAM18", "URAM", "DSP", "folding")]
 
     def row(label: str, cycles: int, use: Mapping[str, int], told: str) -> tuple[str, ...]:
         return label, f"{cycles:,}", *(f"{use[r]:,}" for r in ("LUT", "BRAM18", "URAM", "DSP")), told
 
-    ways = {step.way: step.engines[name] for step in steps}
-    rows += [row("slower", ways[w].cycles[1], ways[w].resources[1], ways[w].told) for w in ways if w == "slower"]
-    rows.append(row("planned", own.cycles, own.resources.model_dump(), width or "no folding to choose"))
-    rows += [row("faster", ways[w].cycles[1], ways[w].resources[1], ways[w].told) for w in ways if w == "faster"]
+    own = next(phase.engines[name] for phase in plan.phases if name in phase.engines)
+    changes = {step.way: step.engines[name] for step in steps}
+    found = {way: row(way, change.cycles[1], change.resources[1], change.told) for way, change in changes.items()}
+    now = row("planned", own.cycles, own.resources.model_dump(), width or "no folding to choose")
+    rows += [*(found[way] for way in found if way == "slower"), now, *(found[way] for way in found if way == "faster")]
     yield from _labelled("folding", table(rows))
 
 
@@ -334,9 +355,9 @@ def _waits(view: Context, name: str) -> str:
     cycles, interval, own = part.folding.engines[name].cycles, part.interval_cycles, part.estimates
     if cycles == interval:
         return f"for nothing in the steady state: its {cycles:,} cycles a frame set the rate"
-    share = 1 - cycles / interval
+    share = f"{1 - cycles / interval:.0%}" if cycles <= 0.99 * interval else "under 1%"
     slowest = view.plan.named(own.bottleneck)
-    return f"{share:.0%} of each frame of {interval:,} cycles, for {slowest}, which sets the rate"
+    return f"{share} of each frame of {interval:,} cycles, for {slowest}, which sets the rate"
 
 
 def _stands(view: Context, name: str) -> str:
@@ -352,19 +373,25 @@ def _stands(view: Context, name: str) -> str:
         likely = f", {chance(pblock.likelihood)} likely to hold it" if pblock.likelihood is not None else ""
         short = ", short of room" if pblock.short else ""
         told.append(f"pblock {some(pblock.ranges, 2)}{likely}{short}")
-    ends = [(c.source, c.target) for c in phase.channels if (c.source in module.engines) != (c.target in module.engines)]
+    ends = [
+        (c.source, c.target) for c in phase.channels if (c.source in module.engines) != (c.target in module.engines)
+    ]
     beside = [end for pair in ends for end in pair if end not in module.engines]
-    places = [phase.slot_of.get(end, "the host or a memory") for end in beside]
-    same = sum(place == slot for place in places)
-    other = sorted({place for place in places if place != slot})
-    told.append(f"{same} of {len(places)} neighbours of its module lie there" + (f", others in {some(other)}" if other else ""))
+    places = Counter(phase.slot_of.get(end, "the host") for end in beside)
+    told.append(f"streams of its module lead to {some([f'{place} ({count})' for place, count in places.items()])}")
     return "; ".join(told)
 
 
 def _streams(channels: Sequence[ChannelEntry]) -> list[str]:
     rows: list[tuple[str, ...]] = [("bits", "FIFO words", "needed", "in", "stream")]
     rows += [
-        (f"{c.width_bits:,}", f"{c.fifo_depth:,}", f"{c.fifo_needed:,}" if c.fifo_needed else "?", c.fifo_style or "-", c.name)
+        (
+            f"{c.width_bits:,}",
+            f"{c.fifo_depth:,}",
+            f"{c.fifo_needed:,}" if c.fifo_needed else "?",
+            c.fifo_style or "-",
+            c.name,
+        )
         for c in channels[:_SHOWN]
     ]
     more = len(channels) - _SHOWN
@@ -406,5 +433,8 @@ def _figures(values: Sequence[Any]) -> str:
         return f"{number(min(numbers))} to {number(max(numbers))} in {len(numbers):,} places"
     if plain:
         return some([number(v) if v in numbers else str(v) for v in plain], _NEAR)
+    pairs = [(k, v) for value in values if isinstance(value, dict) for k, v in value.items()]
+    if pairs and all(isinstance(v, str | int | float | None) for _, v in pairs):
+        return some([f"{k} {v if isinstance(v, str) else number(v)}" for k, v in pairs], _NEAR)
     counts = [len(value) for value in values if isinstance(value, dict | list)]
     return f"{sum(counts):,} entries" if counts else "none"

@@ -83,10 +83,10 @@ class Step:
         own = plan.only_phase.networks[0]
         gain = self.fps / own.estimates.believed_fps - 1
         same = self.interval_cycles == own.interval_cycles
-        reached = "no other rate" if same else f"{rate(self.fps)} frames/s ({gain:+.1%})"
+        reached = "the rate stays" if same else f"{rate(self.fps)} frames/s ({gain:+.1%})"
         yield f"{reached}: {self.price}"
         if self.short:
-            yield f"does not fit as modules lie: {some(self.short, 2)}"
+            yield f"does not fit as modules lie: {'; '.join(self.short[:2])}"
         else:
             lifted = f" with {' '.join(self.lifts)}" if self.lifts else ""
             yield f"fits its slot{lifted}, by the sums; not placed"

@@ -7,9 +7,9 @@ stream is then realised again, so that converters and FIFOs count with the depth
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from math import ceil, floor
 from pathlib import Path, PurePosixPath
 from statistics import NormalDist
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 
 from floorflow.backends.backend import backend_named
 from floorflow.dataflow.bands import EXACT, moments
-from floorflow.dataflow.model import AttributeValue, Option
+from floorflow.dataflow.model import Attributes, Option
 from floorflow.dataflow.modules import Module
 from floorflow.dataflow.options import UNBUILDABLE
-from floorflow.errors import InputError, Refusal, required
+from floorflow.errors import InputError, required
 from floorflow.facts import Plan
 from floorflow.facts.estimates import expected_cycles
 from floorflow.facts.steps import FoldingChange, Step, Way
+from floorflow.facts.values import AttributeValue
 from floorflow.folding.problem import FoldingSolution
 from floorflow.partition.problem import PartitionSolution
 from floorflow.rates.fifo_sizing import full_rate
@@ -40,6 +41,8 @@ from floorflow.study.calibration.replan import Overrides, replanned_request
 Rows = tuple[int, ...]
 """The row that each option group takes."""
 _AS_PLANNED = SolveStats("as planned", "heuristic")
+_TRIED = 5
+"""Next lower rates of which the first is told at which the whole is less scarce."""
 _DEVIATIONS = NormalDist().inv_cdf(0.9)
 """From the middle of a band to the tenth at either end."""
 
@@ -100,27 +103,46 @@ class Steps:
         return None if row is None else self._step(way, self._with({at: row}))
 
     def of_rate(self, way: Way) -> Step | None:
-        """Return the step of the whole: all slowest engines faster by one; or slower, and what that allows all others.
+        """Return the step of the whole: the slowest engines faster, or a rate at which the whole is less scarce.
 
-        None where some engine has no faster folding, or the slowest have none that takes less.
+        That is the highest of the few next lower ones; at it every engine takes the cheapest folding that keeps it and
+        takes no more of anything. None where one of the slowest has no faster folding, or nothing is less scarce.
         """
         groups = self.context.unlimited.groups
         cycles = [int(group.cycles[row]) for group, row in zip(groups, self.planned, strict=True)]
-        slowest = [at for at, count in enumerate(cycles) if count == max(cycles)]
-        found = {at: self._next(at, way) for at in slowest}
-        rows = {at: row for at, row in found.items() if row is not None}
+        most = max(cycles)
         if way == "faster":
+            slowest = [at for at, count in enumerate(cycles) if count == most]
+            rows = {at: row for at in slowest if (row := self._next(at, way)) is not None}
             return self._step(way, self._with(rows)) if len(rows) == len(slowest) else None
-        if not rows:
-            return None
-        most = max(int(groups[at].cycles[row]) for at, row in rows.items())
-        after = self._with(rows)
-        for at in range(len(groups)):
-            costs = self._costs(at, after)
-            costs[(groups[at].cycles > most) | ~self._alike(at)] = np.inf
+        lower = {
+            int(c) for at in range(len(groups)) for c in groups[at].cycles[self._frees(at, self.planned)] if c > most
+        }
+        for interval in sorted(lower)[:_TRIED]:
+            step = self._step(way, self._freed(interval))
+            if self._scarcity(step.resources) < 0:
+                return step
+        return None
+
+    def _freed(self, interval: int) -> Rows:
+        """Return the rows with which the design takes least at an interval, and no engine more of anything."""
+        after = self.planned
+        for at, group in enumerate(self.context.unlimited.groups):
+            costs = np.where(self._frees(at, after) & (group.cycles <= interval), self._costs(at, after), np.inf)
             best = int(np.argmin(costs))
-            after = self._with({at: best}, after) if costs[best] < costs[after[at]] else after
-        return self._step(way, after)
+            after = self._with({at: best}, after) if np.isfinite(costs[best]) else after
+        return after
+
+    def _frees(self, at: int, rows: Rows) -> NDArray[np.bool_]:
+        """Mark the rows of a group, as parallel in other ways alone, that take less of something and no more of any."""
+        use = self._use(at, rows)
+        change = (use - use[rows[at]])[:, np.array(self.context.scarcity_prices) > 0]
+        return np.asarray(self._alike(at) & (change <= 0).all(axis=1) & (change < 0).any(axis=1))
+
+    def _scarcity(self, change: Mapping[str, int]) -> float:
+        return sum(
+            price * change[name] for name, price in zip(RESOURCE_NAMES, self.context.scarcity_prices, strict=True)
+        )
 
     def _with(self, rows: Mapping[int, int], before: Rows | None = None) -> Rows:
         return tuple(rows.get(at, row) for at, row in enumerate(before or self.planned))
@@ -128,16 +150,18 @@ class Steps:
     def _next(self, at: int, way: Way) -> int | None:
         """Return the row of the next step of a group: the cheapest that is faster, or the first slower that is cheaper.
 
-        Where there is one, engines are only more or less parallel, with the memories and multipliers that they have;
-        a faster one within the limits on single engines comes before one beyond.
+        Where there is one, engines are only more or less parallel, with the memories and multipliers that they have; a
+        slower one best takes no more of anything, a faster one is within the limits on single engines.
         """
         context, group, row = self.context, self.context.unlimited.groups[at], self.planned[at]
-        costs, cycles = self._costs(at, self.planned), group.cycles
-        alike, allowed = self._alike(at), context.engine_limits.allowed(group, context.places)
+        costs, cycles, alike = self._costs(at, self.planned), group.cycles, self._alike(at)
         if way == "slower":
-            slower = (cycles > cycles[row]) & (costs < costs[row])
-            found = np.flatnonzero(slower & alike if (slower & alike).any() else slower)
-            return int(min(found, key=lambda each: (cycles[each], costs[each]))) if found.size else None
+            for keep in (self._frees(at, self.planned), alike, np.ones_like(alike)):
+                found = np.flatnonzero(keep & (cycles > cycles[row]) & (costs < costs[row]))
+                if found.size:
+                    return int(min(found, key=lambda each: (cycles[each], costs[each])))
+            return None
+        allowed = context.engine_limits.allowed(group, context.places)
         for keep in (alike & allowed, allowed, alike, np.ones_like(alike)):
             faster = np.where(keep & (cycles < cycles[row]), costs, np.inf)
             if np.isfinite(faster).any():
@@ -145,28 +169,28 @@ class Steps:
         return None
 
     def _alike(self, at: int) -> NDArray[np.bool_]:
-        """Mark the rows of a group that differ from the planned one in how parallel engines are, and in nothing else."""
+        """Mark the rows of a group that differ from the planned one in nothing but how parallel engines are."""
         group, row = self.context.unlimited.groups[at], self.planned[at]
         alike = np.ones(len(group.rows), dtype=np.bool_)
         for name in group.engines:
             engine, options = self.context.dataflow.engine(name), group.options_of(name)
             ways = {way[0] for way in self.context.backend.parallelism(engine, options[row])}
-            own = _without(options[row], ways)
-            alike &= options.of_styles(lambda option, own=own, ways=ways: _without(option, ways) == own)
+            alike &= options.of_styles(partial(_differs_in, ways, options[row]))
         return alike
 
-    def _costs(self, at: int, rows: Rows) -> NDArray[np.float64]:
-        """Return the scarcity of each row of a group with its streams beside the others' rows, (n_rows,).
+    def _use(self, at: int, rows: Rows) -> NDArray[np.int64]:
+        """Return what each row of a group takes with its streams beside the others' rows, (n_rows, 5)."""
+        use = self.context.unlimited.groups[at].use.copy()
+        for stream in self.context.unlimited.couplings:
+            if at in (stream.source, stream.target):
+                source = stream.source_class if stream.source == at else stream.source_class[rows[stream.source]]
+                target = stream.target_class if stream.target == at else stream.target_class[rows[stream.target]]
+                use += stream.use[source, target]
+        return use
 
-        It is infinite where the kind of an engine would change, or a stream could not be built.
-        """
-        problem, group = self.context.unlimited, self.context.unlimited.groups[at]
-        use = group.use.copy()
-        for stream in problem.couplings:
-            source = stream.source_class if stream.source == at else stream.source_class[rows[stream.source]]
-            target = stream.target_class if stream.target == at else stream.target_class[rows[stream.target]]
-            use += stream.use[source, target] if at in (stream.source, stream.target) else 0
-        kinds = group.engine_kinds
+    def _costs(self, at: int, rows: Rows) -> NDArray[np.float64]:
+        """Return the scarcity of that; infinite where an engine's kind would change or a stream could not be built."""
+        use, kinds = self._use(at, rows), self.context.unlimited.groups[at].engine_kinds
         can_be = (kinds == kinds[rows[at]]).all(axis=1) & (use < UNBUILDABLE).all(axis=1)
         return np.where(can_be, use @ np.array(self.context.scarcity_prices), np.inf)
 
@@ -200,13 +224,13 @@ class Steps:
             fps=context.platform.clock_mhz * 1e6 / cycles,
             resources=(total(after.values()) - total(before.values())).as_dict(),
             within=self._spread(now, then),
-            short=tuple(map(str, self._short(then, after))),
+            short=tuple(self._short(then, after)),
             lifts=tuple(dict.fromkeys(_option(limit) for _, limit in over)),
         )
 
     def _change(self, engine: str, now: Candidate, then: Candidate) -> FoldingChange:
         options = [candidate.folding.options[engine] for candidate in (now, then)]
-        (a, b) = (dict(sorted(option.folding.items())) for option in options)
+        a, b = (_told(option.folding) for option in options)
         return FoldingChange(
             attributes=b,
             changed={name: (a[name], b[name]) for name in b if a.get(name) != b[name]},
@@ -228,16 +252,23 @@ class Steps:
             found[name] = floor(mean - _DEVIATIONS * deviation), ceil(mean + _DEVIATIONS * deviation)
         return found
 
-    def _short(self, then: Candidate, demands: Mapping[str, Resources]) -> Iterable[Refusal]:
+    def _short(self, then: Candidate, demands: Mapping[str, Resources]) -> Iterator[str]:
         for slot in then.problem.slots:
             for name in RESOURCE_NAMES:
                 need, have = (amounts.as_dict()[name] for amounts in (demands[slot.name], slot.limit))
                 if need > have:
-                    yield Refusal("slot", name, slot.name, need, have)
+                    yield f"{name} of {slot.name}, {need:,} needed, {have:,} allowed"
 
 
-def _without(option: Option, ways: Collection[str]) -> dict[str, AttributeValue]:
-    return {name: value for name, value in option.folding.items() if name not in ways}
+def _differs_in(ways: Collection[str], planned: Option, option: Option) -> bool:
+    """Whether an option differs from the planned one in these attributes alone."""
+    names = {*planned.folding, *option.folding} - {*ways}
+    return all(planned.folding.get(name) == option.folding.get(name) for name in names)
+
+
+def _told(folding: Attributes) -> dict[str, AttributeValue]:
+    """Return a folding as plan.json has it."""
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in sorted(folding.items())}  # type: ignore[misc]
 
 
 def _option(limit: str) -> str:
@@ -245,13 +276,17 @@ def _option(limit: str) -> str:
     return "--max-products none" if limit == PRODUCTS else f"--max-engine-share {limit}=1"
 
 
-def folding_files(plan: Plan, step: Step) -> tuple[str, dict[str, str]]:
-    """Return the back end's file of a plan's folding after a step, and that with the files that belong beside it.
+def folding_name(plan: Plan) -> str | None:
+    """Return the path of the back end's file of a plan's folding, None if it writes none."""
+    return backend_named(plan.options.backend).folding_file(plan, 0, plan.only_network.name)
+
+
+def folding_files(plan: Plan, step: Step) -> dict[str, str]:
+    """Return the back end's file of a plan's folding after a step, with the files that belong beside it.
 
     FIFOs are left out, which are to be found anew. Raises InputError if the back end writes no such file.
     """
-    backend, (network,) = backend_named(plan.options.backend), plan.networks
-    file = backend.folding_file(plan, 0, network.name)
+    backend, file = backend_named(plan.options.backend), folding_name(plan)
     if file is None:
         raise InputError(f"--{step.way}: back end {backend.name} writes no file of its folding", "change it by hand")
     (phase,) = plan.phases
@@ -266,4 +301,4 @@ def folding_files(plan: Plan, step: Step) -> tuple[str, dict[str, str]]:
     after = plan.model_copy(update={"phases": [phase.model_copy(update={"networks": [part]})]})
     made, folder = backend.files(after, 0), PurePosixPath(file).parent
     kept = [name for name in made if PurePosixPath(name).parent == folder and name.endswith("_config.json")]
-    return PurePosixPath(file).name, {PurePosixPath(name).name: made[name] for name in {file, *kept}}
+    return {PurePosixPath(name).name: made[name] for name in {file, *kept}}
