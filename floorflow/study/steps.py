@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import ceil, floor
 from pathlib import Path, PurePosixPath
@@ -35,6 +35,8 @@ from floorflow.search.candidate.candidate import Candidate, connected, folded_by
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.engine_limits import PRODUCTS
 from floorflow.search.candidate.preparing import context_of, priced, read, settled
+from floorflow.search.candidate.slot_problem import limits_beside
+from floorflow.search.interval.least_full import comfortable_limits
 from floorflow.stats import SolveStats
 from floorflow.study.calibration.replan import Overrides, replanned_request
 
@@ -70,6 +72,9 @@ class Steps:
         request = replanned_request(out, plan, Overrides()).changed(keep_folding=False, folding=None)
         request = settled(request.changed(fps=None, objective=None))
         context = required(context_of(priced(read(request), request, len(plan.platform.fpgas))))
+        evenness = plan.only_phase.partition.evenness
+        if evenness is not None and evenness.rule == "comfortable":  # memories of FIFOs were chosen within these
+            context = replace(context, narrowed=comfortable_limits(context))
         entries = plan.only_network.engines
         names = {engine.name: entry.name for engine, entry in zip(context.dataflow.engines, entries, strict=True)}
         found = cls(plan, context, (), names)
@@ -253,11 +258,12 @@ class Steps:
         return found
 
     def _short(self, then: Candidate, demands: Mapping[str, Resources]) -> Iterator[str]:
-        for slot in then.problem.slots:
+        limits = limits_beside(replace(self.context, narrowed=None), then.link_kernels)
+        for slot, limit in limits.items():
             for name in RESOURCE_NAMES:
-                need, have = (amounts.as_dict()[name] for amounts in (demands[slot.name], slot.limit))
+                need, have = (amounts.as_dict()[name] for amounts in (demands[slot], limit))
                 if need > have:
-                    yield f"{name} of {slot.name}, {need:,} needed, {have:,} allowed"
+                    yield f"{name} of {slot}, {need:,} needed, {have:,} allowed"
 
 
 def _differs_in(ways: Collection[str], planned: Option, option: Option) -> bool:
