@@ -58,7 +58,7 @@ _LATER = {
     "checking_files": ("FloorplanFinding", "FloorplanVerdict", "check_floorplan"),
     "chunking": ("AREAS", "CHUNK_METHODS", "SIZE_STEP", "Chunks", "chunk_case", "chunks"),
     "diffing": ("Diff", "diff"),
-    "explaining": ("explain",),
+    "explaining": ("Explanation", "explain"),
     "inspecting": ("INSPECTED_PART", "Inspection", "inspect"),
     "pricing": ("cost", "lines_of"),
     "scheduling": ("CASE_METHODS", "CaseComparison", "compare_case", "compare_reconfigured"),

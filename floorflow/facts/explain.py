@@ -241,7 +241,6 @@ class Explainer:
         channel = next(c for c in phase.channels if c.name == name)
         ends = [self.plan.named(end) if end in phase.slot_of else end for end in (channel.source, channel.target)]
         yield f"{name}: from {ends[0]} to {ends[1]}"
-        yield from _labelled("stream", _streams([channel]))
         converts = f"{channel.source_width_bits} to {channel.target_width_bits} bits by {channel.converter}"
         yield from _said(
             "width", converts if channel.converter else f"{channel.width_bits} bits at both ends, no converter"
