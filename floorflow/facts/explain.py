@@ -20,7 +20,9 @@ from floorflow.facts.brief import summary_lines
 from floorflow.facts.channel import ChannelEntry
 from floorflow.facts.context import Context
 from floorflow.facts.memory import memories
+from floorflow.facts.module import ModuleEntry
 from floorflow.facts.next_steps import next_steps
+from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.steps import Step, Way
 from floorflow.facts.text import chance, number, table
@@ -186,7 +188,7 @@ class Explainer:
         view, entry = self._view(name), self.plan.engines[name]
         phase, own = view.phase, view.phase.engines[name]
         layer = f", layer {entry.operation}" if entry.operation != entry.name else ""
-        yield f"{name}{layer}: {entry.kind}, of module {self._module_of(view, name)}"
+        yield f"{name}{layer}: {entry.kind}, of module {_module_of(phase, name).name}"
         priced: list[Step] = []
         told = [*self._steps(name, priced)]
         yield from _ladder(self.plan, name, priced, own.width)
@@ -199,14 +201,11 @@ class Explainer:
             yield from _labelled("memory", [row for row in rows if not row.startswith(("*", " "))])
         else:
             styles = {k: v for k, v in own.attributes.items() if "style" in k or "mem" in k}
-            words = ", ".join(f"{k} {v}" for k, v in styles.items()) or "it has none to choose"
-            yield from _said("memory", f"{words}; less than eight block RAMs, so no other is weighed")
+            words = ", ".join(f"{k} {v}" for k, v in styles.items())
+            yield from _said("memory", f"{words}; no large one of weights, so no other is weighed" if words else "none")
         yield from _said("stands", _stands(view, name))
         around = [c for c in phase.channels if name in (c.source, c.target)]
         yield from _labelled("streams", _streams(around))
-
-    def _module_of(self, view: Context, engine: str) -> str:
-        return next(module.name for module in view.phase.modules if engine in module.engines)
 
     def _slot(self, name: str, _: list[Step]) -> Iterator[str]:
         """Yield how full a slot is, who fills it, and what crosses its edge."""
@@ -359,11 +358,15 @@ def _waits(view: Context, name: str) -> str:
     return f"{share} of each frame of {interval:,} cycles, for {slowest}, which sets the rate"
 
 
+def _module_of(phase: PhaseEntry, engine: str) -> ModuleEntry:
+    return next(module for module in phase.modules if engine in module.engines)
+
+
 def _stands(view: Context, name: str) -> str:
     """Return where an engine stands, how full its slot and its pblock are, and where its neighbours are."""
     phase = view.phase
     slot = phase.slot_of[name]
-    module = next(m for m in phase.modules if name in m.engines)
+    module = _module_of(phase, name)
     use = next(each for each in view.slots if each.name == slot)
     share, resource = use.fullest
     told = [f"{slot}, {share:.0%} of its {resource} allowed used"]

@@ -110,6 +110,19 @@ def test_everything_in_a_plan_has_an_answer(zynq: Path) -> None:
     assert "the model is gone" in about.explain("MVAU_hls_0").text
 
 
+def test_streams_over_links_and_slots_of_two_cards_are_told(branches_on_two_u250: Path) -> None:
+    views = ff.load(branches_on_two_u250).views
+    about, (phase,) = Explainer(views, unpriced, WORDS), views[0].plan.phases
+    over = next(crossing for crossing in phase.partition.crossings if crossing.kind == "link")
+    assert f"{over.source} to {over.target} (link)" in about.explain(over.channel).text
+    assert "Gb/s" in about.explain().text
+    for slot in (over.source, over.target):
+        count = sum(slot in (crossing.source, crossing.target) for crossing in phase.partition.crossings)
+        assert f"crossing    {count} streams" in about.explain(slot).text
+    with pytest.raises(InputError, match="may be any of"):
+        about.explain("slr0")
+
+
 def test_a_name_that_nothing_has_is_refused_with_those_near_it(zynq: Path) -> None:
     done = floorflow("explain", zynq, "MVAU_hls_11")
     assert done.returncode == 2
