@@ -70,9 +70,9 @@ class _Priced:
         return None if found is None else replace(found, commands=self._commands(found, engine))
 
     def _commands(self, step: Step, engine: str) -> tuple[str, ...]:
-        """Return the command lines that write the folding and plan it; none where the back end reads no such file."""
+        """Return the command lines that write the folding and plan it; none where no such file is taken."""
         file = folding_name(self._plan.plan)
-        if file is None:
+        if file is None or self._plan.plan.options.reuse != "no":  # a folding that is kept makes no modules alike
             return ()
         new = self._folder.with_name(f"{self._folder.resolve().name}_{step.way}")
         folding = new.with_name(f"{new.name}_folding")

@@ -39,6 +39,7 @@ _SHOWN = 10
 _PRICED = 3
 """Engines of which a resource is told what a step would give back."""
 _NEAR = 5
+_UNPRICED = "prices"
 _STORY = ("", "limited by", "lifted by", "fullest", "fits", "proven", "hard")
 _PATH = re.compile(r"plan\.json `([^`]+)`")
 
@@ -158,6 +159,9 @@ class Explainer:
         yield from self._steps("", steps)
         yield from (str(line) for line in lines if line not in first)
         yield from _said("crossing", _tightest(view))
+        yield from _said(
+            "more", "of a layer, engine, slot, stream, lut, bram18 or a word such as gap: name it behind OUT"
+        )
 
     def _steps(self, engine: str, steps: list[Step], ways: Sequence[Way] = ("faster", "slower")) -> Iterator[str]:
         """Yield the price of each way, or why there is none."""
@@ -165,11 +169,11 @@ class Explainer:
             try:
                 step = self.price(engine, way)
             except InputError as error:
-                yield from _said("prices", f"not known: {error}")
+                yield from _said(_UNPRICED, f"not known: {error}")
                 return
             if step is None:
                 none = "no folding is faster" if way == "faster" else "no slower folding takes less"
-                yield from _said(f"one {way}", none)
+                yield from _said(f"one {way}", f"{self.plan.named(engine)}: {none}" if engine else none)
                 continue
             steps.append(step)
             for number_, line in enumerate(step.lines(self.plan)):
@@ -277,8 +281,9 @@ class Explainer:
         entries = self.views[0].phase.engines
         amounts = {engine: entry.resources.model_dump()[name] for engine, entry in entries.items()}
         for engine in sorted(filter(amounts.get, amounts), key=lambda engine: -amounts[engine])[:_PRICED]:
-            yield from self._steps(engine, steps, ("slower",))
-            if not steps:
+            told = [*self._steps(engine, steps, ("slower",))]
+            yield from told
+            if told[0].startswith(_UNPRICED):
                 return
 
     def _users(self, view: Context, name: str) -> Iterator[str]:

@@ -12,8 +12,6 @@ from floorflow.facts.text import rate
 from floorflow.facts.values import AttributeValue
 
 Way = Literal["faster", "slower"]
-SHOWN = 6
-"""Resources of a change in words: LUT first, without flip-flops, of which there is always enough."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +34,8 @@ class Step:
     """Engines that are folded faster or slower, by their ids, all else as planned.
 
     ``resources``: by how much the whole design changes, converters and FIFOs included; ``within``: between which
-    amounts in eight of ten cases, by the errors of the costs. ``short``: what slots lack then, as they are filled.
-    ``lifts``: options without which single engines may not be so large.
+    amounts in eight of ten cases, by the errors of the costs; empty where these know none. ``short``: what slots lack
+    then, as they are filled. ``lifts``: options without which single engines may not be so large.
     """
 
     way: Way
@@ -53,7 +51,7 @@ class Step:
     @property
     def sure(self) -> list[str]:
         """The resources that change, and are sure to change in this direction: in either tenth of cases."""
-        ends = {name: self.within[name] for name, change in self.resources.items() if change}
+        ends = {name: self.within[name] for name, change in self.resources.items() if change and self.within}
         return [name for name, (low, high) in ends.items() if low * high > 0]
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,12 +65,14 @@ class Step:
         if not changes:
             return "no LUT, memory or DSP more or less"
         told = ", ".join(self._change(name) for name in changes)
+        if not self.within:
+            return f"{told}; how far these costs may be off is not known"
         unsure = [name for name in changes if name not in self.sure]
         sign = "sign" if len(changes) == 1 else "signs"
         return f"{told}; {f'sign of {some(unsure)} not sure' if unsure else f'{sign} sure'}"
 
     def _change(self, name: str) -> str:
-        low, high = self.within[name]
+        low, high = self.within.get(name, (0, 0))
         band = "" if low == high else f" ({low:+,} to {high:+,})"
         return f"{self.resources[name]:+,} {name}{band}"
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from floorflow.backends.backend import backend_named
-from floorflow.dataflow.bands import EXACT, moments
+from floorflow.dataflow.bands import moments
 from floorflow.dataflow.model import Attributes, Option
 from floorflow.dataflow.modules import Module
 from floorflow.dataflow.options import UNBUILDABLE
@@ -250,10 +250,9 @@ class Steps:
             for use in slot_uses(self.context, candidate).values():
                 for kind, need in use.items():
                     change[kind] += need.times(times)
-        costs = self.context.costs
-        found = {}
-        for name in RESOURCE_NAMES:
-            mean, deviation = moments(change, name, costs.band if costs.has_bands else lambda *_: EXACT)
+        costs, found = self.context.costs, {}
+        for name in RESOURCE_NAMES if costs.has_bands else ():
+            mean, deviation = moments(change, name, costs.band)
             found[name] = floor(mean - _DEVIATIONS * deviation), ceil(mean + _DEVIATIONS * deviation)
         return found
 

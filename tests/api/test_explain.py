@@ -3,6 +3,7 @@
 import json
 import shlex
 import shutil
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -88,6 +89,19 @@ def test_faster_needs_more_and_slower_takes_less_of_an_engine(zynq: Path) -> Non
         low, high = step.within["LUT"]
         assert low <= step.resources["LUT"] <= high
         assert ("LUT" in step.sure) == (low * high > 0)
+
+
+def test_signs_are_sure_only_where_the_errors_of_the_costs_are_known_and_leave_them(zynq: Path) -> None:
+    step = explain(zynq, "MVAU_hls_1").steps[0]
+    changes = {**dict.fromkeys(RESOURCE_NAMES, 0), "LUT": 100, "DSP": -2}
+    known = replace(
+        step, resources=changes, within={**dict.fromkeys(RESOURCE_NAMES, (0, 0)), "LUT": (80, 130), "DSP": (-5, 1)}
+    )
+    assert known.sure == ["LUT"]
+    assert known.price == "+100 LUT (+80 to +130), -2 DSP (-5 to +1); sign of DSP not sure"
+    unknown = replace(known, within={})
+    assert unknown.sure == []
+    assert unknown.price == "+100 LUT, -2 DSP; how far these costs may be off is not known"
 
 
 def test_everything_in_a_plan_has_an_answer(zynq: Path) -> None:
