@@ -47,7 +47,7 @@ BUDGETS = {
     "lines of floorflow": 121_251,
     "files of floorflow": 686,
     "lines of verify": 19_580,
-    "lines of tests": 69_491,
+    "lines of tests": 69_494,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }

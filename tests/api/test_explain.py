@@ -3,8 +3,8 @@
 import json
 import shlex
 import shutil
+import statistics
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,7 @@ from floorflow.facts.steps import Step
 from floorflow.resources import RESOURCE_NAMES, Resources, total
 from tests.command_line import floorflow
 from tests.conftest import Planned
-from tests.plans import PLANS, ROOT, TFC
+from tests.plans import EXAMPLES, PLANS, ROOT, TFC
 
 WORDS = glossary_words((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
 
@@ -58,15 +58,18 @@ def test_the_commands_of_a_step_make_a_plan_that_changes_as_priced(zynq: Path, w
 
 
 @pytest.mark.slow
-def test_prices_of_larger_plans_hold(planned: Planned) -> None:
+def test_prices_of_larger_plans_hold(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(EXAMPLES)  # where the model is found
+    pairs = []
     for name in ("CNV on a Zynq", "CNV over several SLRs, with engines as large as they may be"):
         out = planned(PLANS[name])
-        for row in islice(rows_of(name, out, read_plan(out / "plan.json"), 6), 8):
+        for row in rows_of(name, out, read_plan(out / "plan.json"), 6):
             assert row.seconds < 10
             assert row.anew is not None or row.step.short
-            for priced, anew in row.pairs:
-                assert priced * anew > 0
-                assert priced == pytest.approx(anew, rel=0.1)
+            pairs += row.pairs
+    assert len(pairs) > 12
+    assert sum(priced * anew > 0 for priced, anew in pairs) >= 0.95 * len(pairs)
+    assert statistics.median(abs(priced - anew) / abs(anew) for priced, anew in pairs if anew) <= 0.1
 
 
 def test_the_story_names_what_limits_what_is_full_and_what_a_step_gives(zynq: Path) -> None:
