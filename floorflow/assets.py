@@ -45,7 +45,7 @@ A part that is sold with less than its die holds, such as xczu4ev, is none of th
 
 
 def asset_folder(name: str) -> Path:
-    """Return the folder ``platforms``, ``tcl`` or ``rtl``.
+    """Return the folder ``platforms``, ``tcl`` or ``rtl``, or ``docs``, of which the wheel has the glossary alone.
 
     FileNotFoundError if neither the wheel nor a source tree holds it (a broken installation).
     """

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from floorflow.api.checking_files import FloorplanFinding, FloorplanVerdict, check_floorplan
     from floorflow.api.chunking import AREAS, CHUNK_METHODS, SIZE_STEP, Chunks, chunk_case, chunks
     from floorflow.api.diffing import diff
+    from floorflow.api.explaining import explain
     from floorflow.api.inspecting import INSPECTED_PART, Inspection, inspect
     from floorflow.api.pricing import cost, lines_of
     from floorflow.api.reporting import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
     from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
     from floorflow.facts.diff import Diff
+    from floorflow.facts.explain import Explanation
 
 _LATER = {
     "auditing": ("Audit", "audit"),
@@ -58,6 +60,7 @@ _LATER = {
     "checking_files": ("FloorplanFinding", "FloorplanVerdict", "check_floorplan"),
     "chunking": ("AREAS", "CHUNK_METHODS", "SIZE_STEP", "Chunks", "chunk_case", "chunks"),
     "diffing": ("Diff", "diff"),
+    "explaining": ("Explanation", "explain"),
     "inspecting": ("INSPECTED_PART", "Inspection", "inspect"),
     "pricing": ("cost", "lines_of"),
     "scheduling": ("CASE_METHODS", "CaseComparison", "compare_case", "compare_reconfigured"),

@@ -22,6 +22,7 @@ from floorflow.reading import read_bytes
 if TYPE_CHECKING:
     from floorflow import facts, hardware
     from floorflow.facts.brief import Line
+    from floorflow.facts.context import Context
     from floorflow.facts.guide import BuildStep, Place
     from floorflow.record.run import PlanWithFiles
     from floorflow.search.candidate.progress import Progress
@@ -285,14 +286,20 @@ class Plan(SavedPlan):
         place = Place(frozenset(self.files), str(folder), tuple(map(str, models)))
         return [*backend_named(self.plan.options.backend).build_steps(self.plan, place)], place
 
-    def _told(self, ways: Sequence[Line] = ()) -> str:
+    @property
+    def views(self) -> list[Context]:
+        """The phases of the plan with all that is told of them."""
         from floorflow.backends.backend import backend_named
         from floorflow.emit.bundle import contexts
-        from floorflow.facts.brief import summary
 
         # What is not worked out yet is not worked out to be told.
         extras = self.extras if self._known_extras or EXTRAS_FILE in self.files else None
-        return summary(contexts(self.plan, self._platform(), backend_named(self.plan.options.backend), extras), ways)
+        return contexts(self.plan, self._platform(), backend_named(self.plan.options.backend), extras)
+
+    def _told(self, ways: Sequence[Line] = ()) -> str:
+        from floorflow.facts.brief import summary
+
+        return summary(self.views, ways)
 
     def __str__(self) -> str:
         return self._told()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -34,6 +35,7 @@ COMMANDS = {
     "build": "Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
     "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
+    "explain": "Explain a plan: why this rate, what is short, what one step more or less gives; or one thing in it.",
     "diff": "Compare two plans: rate, room, foldings, places, options; exit 1 where --require does not hold.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
     "compare": "Fold by several methods, side by side: rate, resources, gap to the proven bound, time.",
@@ -67,66 +69,18 @@ def loaded(name: str) -> Any:
 
 def _function(name: str) -> tuple[Callable[..., None], str | None]:
     """Import a command; return its function, and the text below its help."""
-    found: Callable[..., None]
-    epilog: str | None = None
-    if name == "plan":
-        from floorflow.cli.plan import EXAMPLES, plan
-
-        found, epilog = plan, EXAMPLES
-    elif name == "platforms":
-        from floorflow.cli.platforms import EXAMPLES as OWN_BOARD
-        from floorflow.cli.platforms import platforms
-
-        found, epilog = platforms, OWN_BOARD
-    elif name in ("audit", "bind", "calibrate"):
-        from floorflow.cli import builds
-
-        found = getattr(builds, name)
-    elif name in ("compare", "cost", "pareto"):
-        from floorflow.cli import studies
-
-        found = getattr(studies, name)
-    elif name in ("bug-report", "build", "diff", "next", "report"):
-        found = _of_a_plan(name)
-    elif name == "check":
-        from floorflow.cli.check import check
-
-        found = check
-    elif name == "chunks":
-        from floorflow.cli.chunks import chunks
-
-        found = chunks
-    else:
-        from floorflow.cli.inspect import inspect
-
-        found = inspect
-    return found, epilog
+    home, function = _HOMES.get(name, (name, name))
+    module = import_module(f"floorflow.cli.{home}")
+    return getattr(module, function), getattr(module, "EXAMPLES", None)
 
 
-def _of_a_plan(name: str) -> Callable[..., None]:
-    """Import a command on what was planned, or built from it."""
-    found: Callable[..., None]
-    if name == "build":
-        from floorflow.cli.build import build
-
-        found = build
-    elif name == "bug-report":
-        from floorflow.cli.bug_report import bug_report
-
-        found = bug_report
-    elif name == "next":
-        from floorflow.cli.next import next_
-
-        found = next_
-    elif name == "diff":
-        from floorflow.cli.diff import diff
-
-        found = diff
-    else:
-        from floorflow.cli.report import report
-
-        found = report
-    return found
+_HOMES = {
+    **{name: ("builds", name) for name in ("audit", "bind", "calibrate")},
+    **{name: ("studies", name) for name in ("compare", "cost", "pareto")},
+    "bug-report": ("bug_report", "bug_report"),
+    "next": ("next", "next_"),
+}
+"""Module of `floorflow.cli` and function of a command that is not called as both are."""
 
 
 def _is_loaded_when_it_runs() -> None:

@@ -46,7 +46,7 @@ class Line:
 
 def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
     """Return the summary of a plan by its phases, and ``ways`` on from it."""
-    return ten_lines([*_lines(views), *ways])
+    return ten_lines([*summary_lines(views), *ways])
 
 
 def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
@@ -74,7 +74,8 @@ def ten_lines(lines: Iterable[Line]) -> str:
     return "\n".join(map(str, lines))
 
 
-def _lines(views: Sequence[Context]) -> Iterator[Line]:
+def summary_lines(views: Sequence[Context]) -> Iterator[Line]:
+    """Yield what a summary may tell, the most important of each label first."""
     plan = views[0].plan
     yield from _unbuilt(plan)
     yield from _rates(plan)
