@@ -201,7 +201,7 @@ class Explainer:
         yield from _said("waits", _waits(view, name))
         uses = [memory for memory in phase.memories if memory.name == name]
         if uses:
-            rows = memories(uses, phase.slot_of | phase.fifo_slot_of, view.slots)
+            rows = memories(uses, phase.slot_of | phase.fifo_slot_of, view.slots, self.plan.names_in(phase))
             yield from _labelled("memory", [row for row in rows if not row.startswith(("*", " "))])
         else:
             styles = {k: v for k, v in own.attributes.items() if "style" in k or "mem" in k}

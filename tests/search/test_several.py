@@ -72,6 +72,15 @@ def test_cycles_count_at_most_as_the_longest_where_the_target_is_met_and_nowhere
     assert pace.own_cycles(counted) == cycles
 
 
+def test_what_counts_as_more_is_the_row_of_its_folding_in_cycles_of_its_own() -> None:
+    """Where what is likely enough to fit is sought, resources are above those that rows have."""
+    made = together(member("a", [[(6, 1, 0), (3, 2, 0)]], Pace(3, 12)))
+    paced = made.groups[0].rows[1][0]
+    for counted in (paced, replace(paced, resources=Resources(3, 0, 0, 0, 1))):
+        own = dict(made._own(made.members[0], {"a/e0": counted}))
+        assert own == {"e0": replace(counted, cycles=3)}
+
+
 ENGINE = st.lists(st.tuples(st.integers(1, 60), st.integers(1, 40), st.integers(0, 40)), min_size=1, max_size=4)
 
 

@@ -9,6 +9,7 @@ intervals (FIFOs, links, names) is asked of each network by itself, in its own c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -166,13 +167,23 @@ class Together:
         """Yield a network's engines with their options in cycles of its own."""
         for group in member.groups:
             names = tuple(member.prefix + name for name in group.engines)
-            row = self._rows[names].index(tuple(options[name] for name in names))
-            yield from zip(group.engines, group.rows[row], strict=True)
+            taken = tuple(options[name] for name in names)
+            own = group.rows[_row_of(taken, self._rows[names])]
+            for engine, option, alone in zip(group.engines, taken, own, strict=True):
+                yield engine, replace(option, cycles=alone.cycles)
 
     @cached_property
     def _rows(self) -> dict[tuple[str, ...], Sequence[tuple[Option, ...]]]:
         """The rows of each group, with cycles as they count."""
         return {group.engines: group.rows for group in self.groups}
+
+
+def _row_of(taken: tuple[Option, ...], rows: Sequence[tuple[Option, ...]]) -> int:
+    """Return the row that was taken; its resources count as more where what is likely enough to fit is sought."""
+    with suppress(ValueError):
+        return rows.index(taken)
+    folded = [(option.folding, option.kind) for option in taken]
+    return next(n for n, row in enumerate(rows) if [(option.folding, option.kind) for option in row] == folded)
 
 
 def parts_of(folded: FoldedDataflow, together: Together | None) -> Sequence[FoldedDataflow]:
