@@ -46,7 +46,7 @@ class Line:
 
 def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
     """Return the summary of a plan by its phases, and ``ways`` on from it."""
-    return ten_lines([*_lines(views), *ways])
+    return ten_lines([*told_lines(views), *ways])
 
 
 def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
@@ -66,15 +66,21 @@ def first_picture(names: Collection[str]) -> str:
 
 
 def ten_lines(lines: Iterable[Line]) -> str:
+    """Return the lines of a summary as text."""
+    return "\n".join(map(str, most_important(lines)))
+
+
+def most_important(lines: Iterable[Line]) -> list[Line]:
     """Return as many lines as a summary has, those that matter least left out."""
     lines = list(lines)
     while len(lines) > MOST_LINES:
         least = max(range(len(lines)), key=lambda number: (lines[number].rank, number))
         del lines[least]
-    return "\n".join(map(str, lines))
+    return lines
 
 
-def _lines(views: Sequence[Context]) -> Iterator[Line]:
+def told_lines(views: Sequence[Context]) -> Iterator[Line]:
+    """Yield all that a summary may say of a plan."""
     plan = views[0].plan
     yield from _unbuilt(plan)
     yield from _rates(plan)

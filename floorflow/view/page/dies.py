@@ -1,0 +1,154 @@
+"""The floorplan on the page: each die as the picture has it, whose modules tell of themselves, and tables of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+from floorflow.facts.plan import Plan as PlanFacts
+from floorflow.facts.text import chance
+from floorflow.view.die import Frame, die_of
+from floorflow.view.names import Plan
+from floorflow.view.page.html import Html, bar, element, in_box, joined, table
+from floorflow.view.palette import darker
+from floorflow.view.parts import MARGIN, draw_key
+from floorflow.view.pictures.floorplan import FILL_KEY, draw_die, floorplan_key, marks_key
+from floorflow.view.scene import ModuleView, Scene, read_scene
+from floorflow.view.sheet import Sheet
+from floorflow.view.text import FAMILY
+
+if TYPE_CHECKING:
+    from floorflow.hardware.platform import Platform
+
+_DIE, _GUTTER = 240.0, 66.0
+"""Width of a die in points, and of what stands beside it."""
+_SCALE = 1.4
+"""The least text of a picture has five points: no text of the page has less than seven."""
+_MOST_LAYERS = 3
+
+
+@dataclass(frozen=True)
+class Floor:
+    """A phase's dies as HTML, with the hatches that they share, and each module by its key on the page."""
+
+    html: Html
+    patterns: Mapping[str, str]
+
+
+def floor(facts: PlanFacts, plan: Plan, platform: Platform, phase: int) -> Floor:
+    """Draw the dies of a phase, and tell of its modules and slots."""
+    scenes = [read_scene(plan, fpga["name"], phase) for fpga in plan["platform"]["fpgas"]]
+    drawn = [_die(scene, platform, phase) for scene in scenes]
+    patterns = {name: pattern for sheet, _ in drawn for name, pattern in sheet.patterns.items()}
+    pictures = element("div", *(picture for _, picture in drawn), class_="dies")
+    tables = element("div", _modules(facts, scenes, phase), _slots(scenes), class_="beside")
+    return Floor(element("div", pictures, tables, class_="floor"), patterns)
+
+
+def key_of(phase: int, number: int) -> str:
+    """Return what a module is called on the page."""
+    return f"{phase}.{number}"
+
+
+def _die(scene: Scene, platform: Platform, phase: int) -> tuple[Sheet, Html]:
+    die = die_of(platform, scene.fpga)
+    # The die hangs from the upper edge of a sheet without height; what is drawn below it lies below zero.
+    sheet = Sheet(_GUTTER * 2 + _DIE, 0.0)
+    draw_die(sheet, Frame.of(die, _GUTTER, 0.0, _DIE), scene, die)
+    key = Sheet(_DIE + 2 * MARGIN, 0.0)
+    draw_key(key, 0.0, floorplan_key(scene, die))
+    names = {module.name: module for module in scene.modules}
+    first = scene.modules[0].name if scene.modules else ""
+    shapes = [
+        _told(shape.opening, phase, names[shape.name], is_first=shape.name == first) if shape.name in names else shape.svg
+        for shape in sheet.in_order
+    ]
+    label = f"floorplan of {scene.fpga}: {len(scene.modules)} modules"
+    notes = [scene.note, scene.unconstrained]
+    caption = element("figcaption", element("b", scene.title), *(element("p", note, class_="doubt") for note in notes if note))
+    sheet_patterns = Sheet(0, 0, shapes=[*sheet.shapes, *key.shapes])
+    picture = in_box(label, _svg(sheet, shapes, label), class_="box die")
+    marks = element("p", " · ".join(marks_key(scene)), class_="quiet")
+    below = in_box(f"key of {scene.fpga}", _svg(key, [shape.svg for shape in key.in_order], ""), class_="box key")
+    return sheet_patterns, element("figure", caption, picture, below, marks)
+
+
+def _svg(sheet: Sheet, shapes: list[str], label: str) -> Html:
+    """Return what a sheet holds, no more of it than there is."""
+    boxes = [shape.box for shape in sheet.shapes]
+    left, right = min(box.left for box in boxes) - 3, max(box.right for box in boxes) + 3
+    top, bottom = max(box.top for box in boxes) + 3, min(box.bottom for box in boxes) - 3
+    width, height = right - left, top - bottom
+    size = f'width="{width * _SCALE:.0f}pt" height="{height * _SCALE:.0f}pt"'
+    view = f'viewBox="{left:.1f} {sheet.height - top:.1f} {width:.1f} {height:.1f}"'
+    said = f'role="group" aria-label="{escape(label)}" data-walk=""' if label else 'aria-hidden="true"'
+    fonts = f'font-family="{FAMILY}, Verdana, sans-serif" xml:space="preserve"'
+    return Html("\n".join([f"<svg {size} {view} {said} {fonts}>", *shapes, "</svg>"]))
+
+
+def _told(opening: str, phase: int, module: ModuleView, *, is_first: bool) -> str:
+    """Return a module's area with what it tells to pointer and keyboard; one of a die stands in the order of Tab."""
+    tab = 0 if is_first else -1
+    key, text = key_of(phase, module.number), escape(_sentence(module))
+    return f'{opening} class="m" data-m="{key}" tabindex="{tab}" role="img" aria-label="{text}"/>'
+
+
+def _sentence(module: ModuleView) -> str:
+    """Say of a module all that its row says."""
+    layers, engines = _layers(module), ", ".join(module.contents.engine_texts)
+    parts = [f"{module.number} {module.name}", f"layers {layers}" if layers else "", f"engines {engines}"]
+    return " · ".join(filter(None, [*parts, f"in {module.slot}", f"{module.lut:,} LUT", f"pblock {_fill(module)} full"]))
+
+
+def _layers(module: ModuleView) -> str:
+    names = module.contents.operations
+    if len(names) <= _MOST_LAYERS:
+        return ", ".join(names)
+    return f"{names[0]} to {names[-1]} ({len(names)})"
+
+
+def _fill(module: ModuleView) -> str:
+    return f"{module.fill.get(module.tightest, 0.0):.0%} {module.tightest}"
+
+
+def _modules(facts: PlanFacts, scenes: list[Scene], phase: int) -> Html:
+    """Return the table of modules; each row is a module on a die."""
+    modules = sorted((module for scene in scenes for module in scene.modules), key=lambda module: module.number)
+    pblocks = facts.phases[phase].pblocks
+    heading = ("", "module", "layers", "engines", "slot", "LUT", "fullest", "fits")
+    rows = []
+    for module in modules:
+        likely = pblocks[module.name].likelihood
+        fits = "–" if likely is None else chance(likely)
+        engines = ", ".join(module.contents.engine_texts)
+        cells = (_swatch(module), module.name, _layers(module), engines, module.slot, f"{module.lut:,}", _fill(module))
+        rows.append((*cells, fits))
+    keys = [f' data-m="{key_of(phase, module.number)}" tabindex="{-1 if n else 0}"' for n, module in enumerate(modules)]
+    note = element("p", f"{FILL_KEY}.", class_="quiet")
+    made = table("modules", heading, rows, numbers="n....nnn", of_rows=keys)
+    return joined([element("h3", "Modules"), Html(made.replace("<tbody>", '<tbody data-walk="">', 1)), note])
+
+
+def _swatch(module: ModuleView) -> Html:
+    colour = f'fill="{module.colour}" stroke="{darker(module.colour)}"'
+    return Html(f'<svg class="swatch" aria-hidden="true"><rect {colour} width="14" height="14"/></svg> {module.number}')
+
+
+def _slots(scenes: list[Scene]) -> Html:
+    """Return how full each slot is of what it has."""
+    names = [name for name in scenes[0].slots[0].use] if scenes and scenes[0].slots else []
+    names += [name for scene in scenes for slot in scene.slots for name in slot.use if name not in names]
+    names = list(dict.fromkeys(names))
+    rows = [(slot.name, str(len(slot.modules)), *_uses(slot.use, names)) for scene in scenes for slot in scene.slots]
+    made = table("use of slots", ("slot", "modules", *names), rows, numbers=" n")
+    note = "Share of what shell and infrastructure leave, and the limit (tick)."
+    return joined([element("h3", "Slots"), made, element("p", note, class_="quiet")])
+
+
+def _uses(use: Mapping[str, object], names: list[str]) -> Iterator[Html]:
+    for name in names:
+        own = use.get(name)
+        share, limit = (getattr(own, "share", 0.0), getattr(own, "limit", 1.0))
+        yield Html("") if own is None else joined([bar(share, limit), f" {share:.0%} of {limit:.0%}"])
