@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import EXTRAS_FILE, LATER, Later, files_in, holds, require_folder, run_of, save, save_later
+from floorflow.api.folders import EXTRAS_FILE, LATER, PAGE_FILE, Later, files_in, holds, require_folder, run_of, save, save_later
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
@@ -22,6 +22,7 @@ from floorflow.reading import read_bytes
 if TYPE_CHECKING:
     from floorflow import facts, hardware
     from floorflow.facts.brief import Line
+    from floorflow.facts.context import Context
     from floorflow.facts.guide import BuildStep, Place
     from floorflow.record.run import PlanWithFiles
     from floorflow.search.candidate.progress import Progress
@@ -120,7 +121,7 @@ class SavedPlan(ABC):
     ) -> tuple[str, ...]:
         """Add pictures, and what is worked out once the plan stands, to the folder that `save` wrote.
 
-        That is extras.json, with a report that tells of it. No other file is changed. Of a plan that was interrupted
+        That is extras.json, with a report that tells of it; last the page, report.html. No other file is changed. Of a plan that was interrupted
         there are none. Returns the names of all files.
 
         Raises
@@ -243,7 +244,26 @@ class Plan(SavedPlan):
         return self._known_extras[0]
 
     def _later(self, progress: Callback | None) -> list[Later]:
-        return [Later(EXTRAS_FILE, EXTRAS_FILE, partial(self._extra_files, progress))]
+        extras = Later(EXTRAS_FILE, EXTRAS_FILE, partial(self._extra_files, progress))
+        return [extras, *([Later(PAGE_FILE, PAGE_FILE, partial(self._page_file, progress))] if self._plots else [])]
+
+    def _page_file(self, progress: Callback | None) -> Mapping[str, bytes]:
+        if PAGE_FILE in self.files:
+            return {}
+        with told_to(progress).stage("extras: drawing"):
+            return {PAGE_FILE: self.page.encode()}
+
+    @property
+    def page(self) -> str:
+        """The plan as one page of HTML that needs no other file: report.html; it tells of extras that are known."""
+        with whole_imports():
+            from floorflow.backends.backend import backend_named
+            from floorflow.facts.guide import Place, whole_way
+            from floorflow.view.page.page import page
+
+        place = Place(frozenset(self.files))  # as NEXT.md has it: where the models lie is not the plan's to know
+        steps = backend_named(self.plan.options.backend).build_steps(self.plan, place)
+        return page(self._views(), self._platform(), whole_way(steps, place))
 
     def _extra_files(self, progress: Callback | None) -> Mapping[str, bytes]:
         from floorflow.backends.backend import backend_named
@@ -286,13 +306,17 @@ class Plan(SavedPlan):
         return [*backend_named(self.plan.options.backend).build_steps(self.plan, place)], place
 
     def _told(self, ways: Sequence[Line] = ()) -> str:
-        from floorflow.backends.backend import backend_named
-        from floorflow.emit.bundle import contexts
         from floorflow.facts.brief import summary
 
-        # What is not worked out yet is not worked out to be told.
+        return summary(self._views(), ways)
+
+    def _views(self) -> list[Context]:
+        """Return each phase with all that is told of it; extras that are not known yet are not worked out for that."""
+        from floorflow.backends.backend import backend_named
+        from floorflow.emit.bundle import contexts
+
         extras = self.extras if self._known_extras or EXTRAS_FILE in self.files else None
-        return summary(contexts(self.plan, self._platform(), backend_named(self.plan.options.backend), extras), ways)
+        return contexts(self.plan, self._platform(), backend_named(self.plan.options.backend), extras)
 
     def __str__(self) -> str:
         return self._told()

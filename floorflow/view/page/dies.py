@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
 
 from floorflow.facts.plan import Plan as PlanFacts
 from floorflow.facts.text import chance
+from floorflow.resources import RESOURCE_NAMES
 from floorflow.view.die import Frame, die_of
 from floorflow.view.names import Plan
 from floorflow.view.page.html import Html, bar, element, in_box, joined, table
-from floorflow.view.palette import darker
+from floorflow.view.palette import Colour, darker, network_colours
 from floorflow.view.parts import MARGIN, draw_key
-from floorflow.view.pictures.floorplan import FILL_KEY, draw_die, floorplan_key, marks_key
+from floorflow.view.pictures.floorplan import draw_die, floorplan_key, marks_key
 from floorflow.view.scene import ModuleView, Scene, read_scene
 from floorflow.view.sheet import Sheet
+from floorflow.view.slots import Use
 from floorflow.view.text import FAMILY
 
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
 
-_DIE, _GUTTER = 240.0, 66.0
+_DIE, _GUTTER = 220.0, 66.0
 """Width of a die in points, and of what stands beside it."""
 _SCALE = 1.4
 """The least text of a picture has five points: no text of the page has less than seven."""
-_MOST_LAYERS = 3
+_MOST_LAYERS, _ENGINES = 3, 150.0
+"""Layers that a row names, of more the first and the last, and points that its engines may take."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ def floor(facts: PlanFacts, plan: Plan, platform: Platform, phase: int) -> Floor
     drawn = [_die(scene, platform, phase) for scene in scenes]
     patterns = {name: pattern for sheet, _ in drawn for name, pattern in sheet.patterns.items()}
     pictures = element("div", *(picture for _, picture in drawn), class_="dies")
-    tables = element("div", _modules(facts, scenes, phase), _slots(scenes), class_="beside")
+    tables = element("div", _modules(facts, scenes, phase), _slots(scenes, slot_colours(plan)), class_="beside")
     return Floor(element("div", pictures, tables, class_="floor"), patterns)
 
 
@@ -122,33 +125,41 @@ def _modules(facts: PlanFacts, scenes: list[Scene], phase: int) -> Html:
     for module in modules:
         likely = pblocks[module.name].likelihood
         fits = "–" if likely is None else chance(likely)
-        engines = ", ".join(module.contents.engine_texts)
-        cells = (_swatch(module), module.name, _layers(module), engines, module.slot, f"{module.lut:,}", _fill(module))
-        rows.append((*cells, fits))
+        engines, number = module.contents.engines_text(_ENGINES, 7.0), joined([swatch(module.colour), f" {module.number}"])
+        rows.append((number, module.name, _layers(module), engines, module.slot, f"{module.lut:,}", _fill(module), fits))
     keys = [f' data-m="{key_of(phase, module.number)}" tabindex="{-1 if n else 0}"' for n, module in enumerate(modules)]
-    note = element("p", f"{FILL_KEY}.", class_="quiet")
+    note = element("p", "Fullest: the scarcest resource of the pblock, and how much of it is used.", class_="quiet")
     made = table("modules", heading, rows, numbers="n....nnn", of_rows=keys)
     return joined([element("h3", "Modules"), Html(made.replace("<tbody>", '<tbody data-walk="">', 1)), note])
 
 
-def _swatch(module: ModuleView) -> Html:
-    colour = f'fill="{module.colour}" stroke="{darker(module.colour)}"'
-    return Html(f'<svg class="swatch" aria-hidden="true"><rect {colour} width="14" height="14"/></svg> {module.number}')
+def swatch(colour: Colour, kind: str = " of") -> Html:
+    """Return a sample of a colour; one ``of`` a die is as that is in the dark."""
+    paint = f'fill="{colour}" stroke="{darker(colour)}"'
+    return Html(f'<svg class="swatch{kind}" aria-hidden="true"><rect {paint} width="14" height="14"/></svg>')
 
 
-def _slots(scenes: list[Scene]) -> Html:
+def slot_colours(plan: Plan) -> dict[str, Colour]:
+    """Return a colour a slot: a hue an FPGA, from dark at its lowest slot to light; names stand beside them."""
+    colours: dict[str, Colour] = {}
+    for number, fpga in enumerate(plan["platform"]["fpgas"]):
+        names = [slot["name"] for slot in fpga["slots"]]
+        colours |= dict(zip(names, network_colours(number, len(names)), strict=True))
+    return colours
+
+
+def _slots(scenes: list[Scene], colours: Mapping[str, Colour]) -> Html:
     """Return how full each slot is of what it has."""
-    names = [name for name in scenes[0].slots[0].use] if scenes and scenes[0].slots else []
-    names += [name for scene in scenes for slot in scene.slots for name in slot.use if name not in names]
-    names = list(dict.fromkeys(names))
-    rows = [(slot.name, str(len(slot.modules)), *_uses(slot.use, names)) for scene in scenes for slot in scene.slots]
+    slots = [slot for scene in scenes for slot in scene.slots]
+    names = [name for name in RESOURCE_NAMES if any(name in slot.use for slot in slots)]
+    rows = []
+    for slot in slots:
+        uses = [_use(slot.use[name]) if name in slot.use else "–" for name in names]
+        rows.append((joined([swatch(colours[slot.name], ""), f" {slot.name}"]), str(len(slot.modules)), *uses))
     made = table("use of slots", ("slot", "modules", *names), rows, numbers=" n")
-    note = "Share of what shell and infrastructure leave, and the limit (tick)."
+    note = "Share of what shell and infrastructure leave, and the limit (tick); colours as in the network below."
     return joined([element("h3", "Slots"), made, element("p", note, class_="quiet")])
 
 
-def _uses(use: Mapping[str, object], names: list[str]) -> Iterator[Html]:
-    for name in names:
-        own = use.get(name)
-        share, limit = (getattr(own, "share", 0.0), getattr(own, "limit", 1.0))
-        yield Html("") if own is None else joined([bar(share, limit), f" {share:.0%} of {limit:.0%}"])
+def _use(use: Use) -> Html:
+    return joined([bar(use.share, use.limit), f" {use.share:.0%} of {use.limit:.0%}"])

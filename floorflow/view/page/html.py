@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 _VOID = {"meta", "rect"}
+_ONE_LINE = 32
+"""Characters of a cell that is not broken."""
 
 
 class Html(str):
@@ -43,12 +45,17 @@ def table(
     more = iter(of_rows)
     lines = [
         f"<tr{next(more, '')}>"
-        + "".join(f"<td{kind}>{joined([cell])}</td>" for kind, cell in zip(kinds, row, strict=True))
+        + "".join(f"<td{kind or _short(cell)}>{joined([cell])}</td>" for kind, cell in zip(kinds, row, strict=True))
         + "</tr>"
         for row in rows
     ]
     body = Html("\n".join(lines))
     return in_box(label, element("table", element("thead", element("tr", head)), element("tbody", body)))
+
+
+def _short(cell: str) -> str:
+    """Return the class of a cell that is kept in one line."""
+    return "" if isinstance(cell, Html) or len(cell) > _ONE_LINE else ' class="s"'
 
 
 def listed(sentences: Iterable[str]) -> Html:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from floorflow.facts.folding import FoldedEntry
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import Plan as PlanFacts
 from floorflow.facts.text import rate
 from floorflow.view.names import Plan, modules_in_order, slot_labels
-from floorflow.view.page.dies import key_of
+from floorflow.view.page.dies import key_of, slot_colours
 from floorflow.view.page.html import Html, bar, element, joined, table
-from floorflow.view.palette import Colour, darker, network_colours
+from floorflow.view.palette import Colour, darker
 
-_HEIGHT, _LANE = 24, 8
+_HEIGHT, _LANE = 24, 10
 """Pixels: height of a row, and the distance of two streams that pass it side by side."""
 
 
@@ -53,15 +52,6 @@ def network_table(facts: PlanFacts, plan: Plan, phase: int, part: PhaseNetworkEn
     heading = ("", "layer", "module", "slot", "engines", "folding of the slowest", "cycles a frame", "frames/s alone")
     made = table(f"layers of {part.network}", heading, rows, numbers="  n     ", of_rows=keys)
     return Html(made.replace('class="box"', 'class="box network"', 1))
-
-
-def slot_colours(plan: Plan) -> dict[str, Colour]:
-    """Return a colour a slot: a hue an FPGA, from dark at its lowest slot to light; names stand beside them."""
-    colours: dict[str, Colour] = {}
-    for number, fpga in enumerate(plan["platform"]["fpgas"]):
-        names = [slot["name"] for slot in fpga["slots"]]
-        colours |= dict(zip(names, network_colours(number, len(names)), strict=True))
-    return colours
 
 
 def _layers(facts: PlanFacts, plan: Plan, phase: int, part: PhaseNetworkEntry) -> list[Layer]:
@@ -106,7 +96,7 @@ def _drawn(layers: Sequence[Layer], edges: set[tuple[int, int]], colours: Mappin
     for number, layer in enumerate(layers):
         half, paths = _HEIGHT // 2, []
         paths += [f"M10 0V{half}"] * ((number - 1, number) in edges)
-        paths += [f"M10 {half}V{_HEIGHT}"] * ((number, number + 1) in edges)
+        paths += [f"M10 {half}V{_HEIGHT + 1}"] * ((number, number + 1) in edges)
         for (first, last), lane in lanes.items():
             x = 10 + lane * _LANE
             if first == number:
@@ -114,7 +104,7 @@ def _drawn(layers: Sequence[Layer], edges: set[tuple[int, int]], colours: Mappin
             elif last == number:
                 paths.append(f"M{x} 0Q{x} {half} 10 {half}")
             elif first < number < last:
-                paths.append(f"M{x} 0V{_HEIGHT}")
+                paths.append(f"M{x} 0V{_HEIGHT + 1}")
         colour = colours[layer.slot]
         dot = f'<circle cx="10" cy="{half}" r="6" fill="{colour}" stroke="{darker(colour)}"/>'
         size = f'width="{width}" height="{_HEIGHT}"'

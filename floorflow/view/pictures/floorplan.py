@@ -57,7 +57,7 @@ _HEADINGS = {
     "fill": "pblock fill",
     "tightest": "fullest",
 }
-FILL_KEY = "pblock fill: share of the LUTs inside it that the module needs; fullest: its scarcest resource"
+_FILL_KEY = "pblock fill: share of the LUTs inside it that the module needs; fullest: its scarcest resource"
 _REGION_KEY = "hatched: reconfigurable region (firm: that of this phase)"
 _REGION = "#7a3e9d"
 
@@ -96,7 +96,7 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Shee
     _draw_slots(layout, scene, die)
     _draw_table(sheet, layout.table, scene, rows)
     below = draw_key(sheet, MARGIN + _KEY - 14, floorplan_key(scene, die))
-    sheet.write(MARGIN, below, "   ·   ".join([BAR_KEY, FILL_KEY, *marks_key(scene)]), 7, colour=QUIET)
+    sheet.write(MARGIN, below, "   ·   ".join([BAR_KEY, _FILL_KEY, *marks_key(scene)]), 7, colour=QUIET)
     return sheet
 
 
