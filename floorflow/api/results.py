@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import EXTRAS_FILE, LATER, PAGE_FILE, Later, files_in, holds, require_folder, run_of, save, save_later
+from floorflow.api.folders import (
+    EXTRAS_FILE,
+    LATER,
+    PAGE_FILE,
+    Later,
+    files_in,
+    holds,
+    require_folder,
+    run_of,
+    save,
+    save_later,
+)
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
@@ -121,8 +132,8 @@ class SavedPlan(ABC):
     ) -> tuple[str, ...]:
         """Add pictures, and what is worked out once the plan stands, to the folder that `save` wrote.
 
-        That is extras.json, with a report that tells of it; last the page, report.html. No other file is changed. Of a plan that was interrupted
-        there are none. Returns the names of all files.
+        That is extras.json, with a report that tells of it, and last the page, report.html. No other file is changed.
+        Of a plan that was interrupted there are none. Returns the names of all files.
 
         Raises
         ------

@@ -321,8 +321,9 @@ def _hard(views: Sequence[Context]) -> Iterator[Line]:
     hard = [item for view in views for item in closing(view.plan, view.phase) if item.is_hard]
     for item in hard[:1]:
         more = f"; {len(hard) - 1} more: {_IN_REPORT}" if len(hard) > 1 else ""
-        text = f"{item.what} {item.where}, {item.found} (comfortable: {item.comfortable})"
-        yield Line("hard", clause(text, WIDTH - _LABEL - len(more)) + more, rank=2)
+        text, room = f"{item.what} {item.where}, {item.found}", WIDTH - _LABEL - len(more)
+        whole = f"{text} (comfortable: {item.comfortable})"
+        yield Line("hard", (whole if len(whole) <= room else clause(text, room)) + more, rank=2)
 
 
 def _notes(plan: Plan) -> Iterator[Line]:

@@ -128,7 +128,9 @@ def best_bargains(extras: Extras) -> list[str]:
 
 def knee(found: BargainsEntry) -> BargainEntry | None:
     """Return the bargain that frees most for what it costs in rate; None where none is worth a line."""
-    worth = [(most / row.less, row) for row in found.rows if (most := freed_by(found, row)) >= max(WORTH, TIMES * row.less)]
+    worth = [
+        (most / row.less, row) for row in found.rows if (most := freed_by(found, row)) >= max(WORTH, TIMES * row.less)
+    ]
     return max(worth, key=lambda each: each[0], default=(0.0, None))[1]
 
 

@@ -196,9 +196,9 @@ class Sheet:
     def patterns(self) -> dict[str, str]:
         """The hatches that areas are filled with, by their identifiers, which say what they are."""
         used = sorted({_hatch(shape.style) for shape in self.shapes if "hatch" in shape.style})
-        tile = 'width="8" height="8" patternUnits="userSpaceOnUse"'
+        tile, line = 'width="8" height="8" patternUnits="userSpaceOnUse"', 'stroke-width="0.5"'
         return {
-            name: f'<pattern id="{name}" {tile}><path d="{HATCHES[kind]}" stroke="{colour}" stroke-width="0.5"/></pattern>'
+            name: f'<pattern id="{name}" {tile}><path d="{HATCHES[kind]}" stroke="{colour}" {line}/></pattern>'
             for name, kind, colour in used
         }
 

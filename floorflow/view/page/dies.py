@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from floorflow.facts.plan import Plan as PlanFacts
 from floorflow.facts.text import chance
 from floorflow.resources import RESOURCE_NAMES
+from floorflow.view.background import die_key
 from floorflow.view.die import Frame, die_of
-from floorflow.view.names import Plan
+from floorflow.view.names import Plan, slot_labels
 from floorflow.view.page.html import Html, bar, element, in_box, joined, table
 from floorflow.view.palette import Colour, darker, network_colours
 from floorflow.view.parts import MARGIN, draw_key
@@ -46,7 +47,7 @@ def floor(facts: PlanFacts, plan: Plan, platform: Platform, phase: int) -> Floor
     drawn = [_die(scene, platform, phase) for scene in scenes]
     patterns = {name: pattern for sheet, _ in drawn for name, pattern in sheet.patterns.items()}
     pictures = element("div", *(picture for _, picture in drawn), class_="dies")
-    tables = element("div", _modules(facts, scenes, phase), _slots(scenes, slot_colours(plan)), class_="beside")
+    tables = element("div", _modules(facts, plan, scenes, phase), _slots(scenes, slot_colours(plan)), class_="beside")
     return Floor(element("div", pictures, tables, class_="floor"), patterns)
 
 
@@ -61,19 +62,23 @@ def _die(scene: Scene, platform: Platform, phase: int) -> tuple[Sheet, Html]:
     sheet = Sheet(_GUTTER * 2 + _DIE, 0.0)
     draw_die(sheet, Frame.of(die, _GUTTER, 0.0, _DIE), scene, die)
     key = Sheet(_DIE + 2 * MARGIN, 0.0)
-    draw_key(key, 0.0, floorplan_key(scene, die))
+    draw_key(key, 0.0, die_key([die]) if scene.unconstrained else floorplan_key(scene, die))
     names = {module.name: module for module in scene.modules}
     first = scene.modules[0].name if scene.modules else ""
     shapes = [
-        _told(shape.opening, phase, names[shape.name], is_first=shape.name == first) if shape.name in names else shape.svg
+        _told(shape.opening, phase, names[shape.name], is_first=shape.name == first)
+        if shape.name in names
+        else shape.svg
         for shape in sheet.in_order
     ]
     label = f"floorplan of {scene.fpga}: {len(scene.modules)} modules"
-    notes = [scene.note, scene.unconstrained]
-    caption = element("figcaption", element("b", scene.title), *(element("p", note, class_="doubt") for note in notes if note))
+    notes = [
+        element("p", text, class_=kind) for text, kind in ((scene.note, "doubt"), (scene.unconstrained, "")) if text
+    ]
+    caption = element("figcaption", element("b", scene.title), *notes)
     sheet_patterns = Sheet(0, 0, shapes=[*sheet.shapes, *key.shapes])
     picture = in_box(label, _svg(sheet, shapes, label), class_="box die")
-    marks = element("p", " · ".join(marks_key(scene)), class_="quiet")
+    marks = element("p", "" if scene.unconstrained else " · ".join(marks_key(scene)), class_="quiet")
     below = in_box(f"key of {scene.fpga}", _svg(key, [shape.svg for shape in key.in_order], ""), class_="box key")
     return sheet_patterns, element("figure", caption, picture, below, marks)
 
@@ -102,7 +107,9 @@ def _sentence(module: ModuleView) -> str:
     """Say of a module all that its row says."""
     layers, engines = _layers(module), ", ".join(module.contents.engine_texts)
     parts = [f"{module.number} {module.name}", f"layers {layers}" if layers else "", f"engines {engines}"]
-    return " · ".join(filter(None, [*parts, f"in {module.slot}", f"{module.lut:,} LUT", f"pblock {_fill(module)} full"]))
+    return " · ".join(
+        filter(None, [*parts, f"in {module.slot}", f"{module.lut:,} LUT", f"pblock {_fill(module)} full"])
+    )
 
 
 def _layers(module: ModuleView) -> str:
@@ -116,17 +123,22 @@ def _fill(module: ModuleView) -> str:
     return f"{module.fill.get(module.tightest, 0.0):.0%} {module.tightest}"
 
 
-def _modules(facts: PlanFacts, scenes: list[Scene], phase: int) -> Html:
+def _modules(facts: PlanFacts, plan: Plan, scenes: list[Scene], phase: int) -> Html:
     """Return the table of modules; each row is a module on a die."""
+    several, labels = len(scenes) > 1, slot_labels(plan)
     modules = sorted((module for scene in scenes for module in scene.modules), key=lambda module: module.number)
     pblocks = facts.phases[phase].pblocks
     heading = ("", "module", "layers", "engines", "slot", "LUT", "fullest", "fits")
     rows = []
     for module in modules:
         likely = pblocks[module.name].likelihood
-        fits = "–" if likely is None else chance(likely)
-        engines, number = module.contents.engines_text(_ENGINES, 7.0), joined([swatch(module.colour), f" {module.number}"])
-        rows.append((number, module.name, _layers(module), engines, module.slot, f"{module.lut:,}", _fill(module), fits))
+        fits = "-" if likely is None else chance(likely)
+        engines, number = (
+            module.contents.engines_text(_ENGINES, 7.0),
+            joined([swatch(module.colour), f" {module.number}"]),
+        )
+        slot = module.slot if several else labels[module.slot]
+        rows.append((number, module.name, _layers(module), engines, slot, f"{module.lut:,}", _fill(module), fits))
     keys = [f' data-m="{key_of(phase, module.number)}" tabindex="{-1 if n else 0}"' for n, module in enumerate(modules)]
     note = element("p", "Fullest: the scarcest resource of the pblock, and how much of it is used.", class_="quiet")
     made = table("modules", heading, rows, numbers="n....nnn", of_rows=keys)
@@ -152,14 +164,16 @@ def _slots(scenes: list[Scene], colours: Mapping[str, Colour]) -> Html:
     """Return how full each slot is of what it has."""
     slots = [slot for scene in scenes for slot in scene.slots]
     names = [name for name in RESOURCE_NAMES if any(name in slot.use for slot in slots)]
-    rows = []
+    rows, limits = [], {name: use.limit for slot in slots for name, use in slot.use.items()}
     for slot in slots:
-        uses = [_use(slot.use[name]) if name in slot.use else "–" for name in names]
+        uses = [_use(slot.use[name]) if name in slot.use else "-" for name in names]
         rows.append((joined([swatch(colours[slot.name], ""), f" {slot.name}"]), str(len(slot.modules)), *uses))
-    made = table("use of slots", ("slot", "modules", *names), rows, numbers=" n")
-    note = "Share of what shell and infrastructure leave, and the limit (tick); colours as in the network below."
+    made = table(
+        "use of slots", ("slot", "modules", *(f"{name}, of {limits[name]:.0%}" for name in names)), rows, numbers=" n"
+    )
+    note = "Shares of what shell and infrastructure leave, beside the limit; colours as in the network below."
     return joined([element("h3", "Slots"), made, element("p", note, class_="quiet")])
 
 
 def _use(use: Use) -> Html:
-    return joined([bar(use.share, use.limit), f" {use.share:.0%} of {use.limit:.0%}"])
+    return joined([bar(use.share, use.limit), f" {use.share:.0%}"])

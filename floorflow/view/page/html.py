@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+_UNBROKEN = re.compile(r"(?<![^\s(])--[a-z][a-z-]*|-&gt;")
 _VOID = {"meta", "rect"}
-_ONE_LINE = 32
+_ONE_LINE = 22
 """Characters of a cell that is not broken."""
 
 
@@ -25,7 +27,12 @@ def element(tag: str, *inside: str, **attributes: str | int | None) -> Html:
 
 def joined(parts: Iterable[str], between: str = "") -> Html:
     """Return parts one after another."""
-    return Html(between.join(part if isinstance(part, Html) else escape(part, quote=False) for part in parts))
+    return Html(between.join(part if isinstance(part, Html) else _text(part) for part in parts))
+
+
+def _text(text: str) -> str:
+    """Return text as HTML, in which no option and no arrow is broken over two lines."""
+    return _UNBROKEN.sub(r'<span class="s">\g<0></span>', escape(text, quote=False))
 
 
 def in_box(label: str, *inside: str, class_: str = "box") -> Html:
@@ -41,7 +48,9 @@ def table(
     ``of_rows``: attributes of each row, as text of HTML.
     """
     kinds = [' class="n"' if kind == "n" else "" for kind in numbers.ljust(len(heading))]
-    head = joined(Html(f'<th scope="col"{kind}>{joined([text])}</th>') for kind, text in zip(kinds, heading, strict=True))
+    head = joined(
+        Html(f'<th scope="col"{kind}>{joined([text])}</th>') for kind, text in zip(kinds, heading, strict=True)
+    )
     more = iter(of_rows)
     lines = [
         f"<tr{next(more, '')}>"
@@ -55,7 +64,7 @@ def table(
 
 def _short(cell: str) -> str:
     """Return the class of a cell that is kept in one line."""
-    return "" if isinstance(cell, Html) or len(cell) > _ONE_LINE else ' class="s"'
+    return ' class="s"' if isinstance(cell, Html) or len(cell) <= _ONE_LINE else ""
 
 
 def listed(sentences: Iterable[str]) -> Html:
@@ -66,7 +75,9 @@ def listed(sentences: Iterable[str]) -> Html:
 
 def bar(share: float, limit: float = 1.0) -> Html:
     """Return a bar of a share of what there is, with a tick at the limit; the number stands beside it."""
-    used, most = f"{min(share, 1.0):.1%}", f"{min(limit, 0.985):.1%}"
+    used, most = f"{min(max(share, 0.0), 1.0):.1%}", f"{min(limit, 0.985):.1%}"
     tick = f'<rect class="tick" x="{most}" width="2" height="10"/>' if limit < 1 else ""
     over = " over" if share > limit + 1e-9 else ""
-    return Html(f'<svg class="bar" aria-hidden="true"><rect class="used{over}" width="{used}" height="10"/>{tick}</svg>')
+    return Html(
+        f'<svg class="bar" aria-hidden="true"><rect class="used{over}" width="{used}" height="10"/>{tick}</svg>'
+    )

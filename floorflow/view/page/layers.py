@@ -1,4 +1,4 @@
-"""The network on the page, layer by layer: how streams run, in which slot each layer lies, how it is folded, its rate."""
+"""The network on the page, layer by layer: streams, the slot of each layer, how it is folded, and its rate."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def network_table(facts: PlanFacts, plan: Plan, phase: int, part: PhaseNetworkEn
     several = len(plan["platform"]["fpgas"]) > 1
     clock_hz = part.estimates.clock_mhz * 1e6
     rows, keys = [], []
-    for drawing, layer in zip(_drawn(layers, _edges(layers, facts.phases[phase], part), colours), layers, strict=True):
+    for drawing, layer in zip(_drawn(layers, _edges(layers, facts.phases[phase]), colours), layers, strict=True):
         slowest, sets = layer.slowest, layer.slowest.cycles == part.interval_cycles
         place = layer.slot if several else labels[layer.slot]
         cycles = joined([bar(slowest.cycles / part.interval_cycles), f" {slowest.cycles:,}"])
-        fps = rate(clock_hz / slowest.cycles) if slowest.cycles else "–"
+        fps = rate(clock_hz / slowest.cycles) if slowest.cycles else "-"
         told = element("b", f"{fps} sets the rate") if sets else fps
-        rows.append((drawing, layer.name, str(layer.module), place, layer.kinds, slowest.width or "–", cycles, told))
+        rows.append((drawing, layer.name, str(layer.module), place, layer.kinds, slowest.width or "-", cycles, told))
         keys.append(f' data-m="{key_of(phase, layer.module)}"' + ' class="sets"' * sets)
     heading = ("", "layer", "module", "slot", "engines", "folding of the slowest", "cycles a frame", "frames/s alone")
     made = table(f"layers of {part.network}", heading, rows, numbers="  n     ", of_rows=keys)
@@ -79,7 +79,7 @@ def _counted(labels: Sequence[str]) -> Iterator[str]:
         yield label if count == 1 else f"{count} {label}"
 
 
-def _edges(layers: Sequence[Layer], phase: PhaseEntry, part: PhaseNetworkEntry) -> set[tuple[int, int]]:
+def _edges(layers: Sequence[Layer], phase: PhaseEntry) -> set[tuple[int, int]]:
     """Return from which layer to which a stream goes, by their numbers."""
     number_of = {name: number for number, layer in enumerate(layers) for name in layer.engines}
     ends = [(number_of.get(c.source), number_of.get(c.target)) for c in phase.channels]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,10 @@ from floorflow.facts.context import Context
 from floorflow.facts.guide import ABOUT, BuildStep, facts_told
 from floorflow.facts.next_steps import next_steps
 from floorflow.facts.search import ended, tried_rows
+from floorflow.view.names import networks_text
 from floorflow.view.page.dies import floor
 from floorflow.view.page.html import Html, bar, element, in_box, joined, listed, table
 from floorflow.view.page.layers import network_table
-from floorflow.view.names import networks_text, phase_text, platform_text
 
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
@@ -47,7 +47,9 @@ def page(views: Sequence[Context], platform: Platform, way: Sequence[BuildStep])
         ("next", "How to go on", _way(views, way)),
     ]
     shown = [(name, heading, content) for name, heading, content in sections if content]
-    links = element("nav", *(element("a", heading, href=f"#{name}") for name, heading, _ in shown), aria_label="sections")
+    links = element(
+        "nav", *(element("a", heading, href=f"#{name}") for name, heading, _ in shown), aria_label="sections"
+    )
     parts = [element("section", element("h2", heading), content, id=name) for name, heading, content in shown]
     made = element("p", f"floorflow {facts.version}, seed {facts.seed}", class_="quiet")
     hatches = Html(f'<svg class="hatches" aria-hidden="true"><defs>{"".join(patterns.values())}</defs></svg>')
@@ -81,7 +83,9 @@ def _summary(views: Sequence[Context]) -> Html:
     """Return the ten lines, whole; what cannot be built stands above them."""
     facts = views[0].plan
     unbuilt = [element("p", f"{text[:1].upper()}{text[1:]}.", class_="unbuilt") for text in facts.unbuilt]
-    lines = [line for line in brief.told_lines(views) if not (facts.unbuilt and line.text.startswith("cannot be built"))]
+    lines = [
+        line for line in brief.told_lines(views) if not (facts.unbuilt and line.text.startswith("cannot be built"))
+    ]
     told = [
         element("div", element("dt", line.label or "rate"), element("dd", line.text))
         for line in brief.most_important(lines)
@@ -91,7 +95,7 @@ def _summary(views: Sequence[Context]) -> Html:
 
 def _floors(views: Sequence[Context], platform: Platform) -> tuple[Html, dict[str, str]]:
     facts, plan = views[0].plan, views[0].plan.model_dump(by_alias=True)
-    parts, patterns = [element("p", _HINT, class_="quiet screen")], {}
+    parts, patterns = [element("p", _HINT, class_="quiet screen")], dict[str, str]()
     for number, view in enumerate(views):
         found = floor(facts, plan, platform, number)
         patterns |= found.patterns
@@ -132,7 +136,7 @@ def _bargains(view: Context) -> Html:
         freed = [extras.freed_by(found.bargains, row) for row in found.bargains.rows]
         is_best = [row is best for row in found.bargains.rows]
         cells = [(*now, "")] + [
-            (*row, joined([bar(share), f" {share:.0%}", element("b", " knee") if knee else ""]))
+            (*row, joined([bar(share), f" {max(share, 0.0):.0%}", element("b", " knee") if knee else ""]))
             for row, share, knee in zip(rows, freed, is_best, strict=True)
         ]
         of_rows = ["", *(' class="sets"' * knee for knee in is_best)]
@@ -167,9 +171,15 @@ def _search(view: Context) -> Html:
 
 def _way(views: Sequence[Context], way: Sequence[BuildStep]) -> Html:
     """Return what to try next, and NEXT.md."""
-    steps = [] if views[0].plan.memory_schedule is not None else list(dict.fromkeys(s for v in views for s in next_steps(v)))
+    steps = (
+        []
+        if views[0].plan.memory_schedule is not None
+        else list(dict.fromkeys(s for v in views for s in next_steps(v)))
+    )
     tried = [element("h3", "What to try next"), listed(steps)] if steps else []
-    return joined([*tried, element("h3", "From here to a bitstream"), element("p", ABOUT), element("ol", *map(_step, way))])
+    return joined(
+        [*tried, element("h3", "From here to a bitstream"), element("p", ABOUT), element("ol", *map(_step, way))]
+    )
 
 
 def _step(step: BuildStep) -> Html:
