@@ -21,10 +21,12 @@
     });
   }
   // Texts of the page stay in what they are written into, and boxes that scroll in the page.
-  for (const part of document.querySelectorAll("h1, h2, h3, p, li, dt, dd, th, td, figcaption, pre, a, b")) {
-    if (!part.checkVisibility()) continue;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const part = text.parentElement;
+    if (!text.data.trim() || part.closest("svg, script") || !part.checkVisibility()) continue;
     const range = document.createRange();
-    range.selectNodeContents(part);
+    range.selectNodeContents(text);
     const cell = part.closest("td, th, .box") || document.documentElement;
     const held = cell.getBoundingClientRect();
     for (const line of range.getClientRects()) {

@@ -55,21 +55,22 @@ def network_table(facts: PlanFacts, plan: Plan, phase: int, part: PhaseNetworkEn
 
 
 def _layers(facts: PlanFacts, plan: Plan, phase: int, part: PhaseNetworkEntry) -> list[Layer]:
-    """Return the layers of a network in a phase in dataflow order; a layer whose engines lie apart is several."""
+    """Return the layers of a network in a phase by their first engines; one in several modules is several."""
     slot_of = facts.phases[phase].slot_of
     number_of = {name: n for n, m in enumerate(modules_in_order(plan, phase), start=1) for name in m["engines"]}
-    found: list[tuple[str, int, dict[str, FoldedEntry], list[str]]] = []
+    found: dict[tuple[str, int], dict[str, str]] = {}
     for name, engine in facts.engines.items():
-        folded = part.folding.engines.get(name)
-        if folded is None or name not in number_of:
-            continue
-        if not found or found[-1][:2] != (engine.operation, number_of[name]):
-            found.append((engine.operation, number_of[name], {}, []))
-        found[-1][2][name] = folded
-        found[-1][3].append(engine.label)
+        if name in part.folding.engines and name in number_of:
+            found.setdefault((engine.operation, number_of[name]), {})[name] = engine.label
     return [
-        Layer(operation, engines, ", ".join(_counted(labels)), number, slot_of[next(iter(engines))])
-        for operation, number, engines, labels in found
+        Layer(
+            operation,
+            {name: part.folding.engines[name] for name in labels},
+            ", ".join(_counted([*labels.values()])),
+            number,
+            slot_of[next(iter(labels))],
+        )
+        for (operation, number), labels in found.items()
     ]
 
 
