@@ -99,7 +99,7 @@ def save_later(
                 names.update(made)
     except KeyboardInterrupt:
         missing = [each.what for each in later if not (out / each.begins).exists()]
-        without = f", without {' and '.join(missing)}" if missing else ""
+        without = f", without {', '.join(missing)}" if missing else ""
         raise KeyboardInterrupt(f"the plan is finished and is written to {folder}{without}") from None
     return tuple(sorted(names))
 

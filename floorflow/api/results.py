@@ -259,9 +259,7 @@ class Plan(SavedPlan):
         return [extras, *([Later(PAGE_FILE, PAGE_FILE, partial(self._page_file, progress))] if self._plots else [])]
 
     def _page_file(self, progress: Callback | None) -> Mapping[str, bytes]:
-        if PAGE_FILE in self.files:
-            return {}
-        with told_to(progress).stage("extras: drawing"):
+        with told_to(progress).stage("extras: page"):
             return {PAGE_FILE: self.page.encode()}
 
     @property
@@ -380,9 +378,8 @@ def load(folder: str | Path) -> Plan:
     if "plan.json" not in names:
         raise InputError(f"{out / RUN_FILE}: files: lists no plan.json", hint="plan anew into another folder")
     pictures = pictures_in(out, names)
-    files = {
-        name: read_bytes(out / name, "plan", "plan again") for name in sorted(names) if not name.startswith(FOLDER)
-    }
+    drawn = {name for name in names if name == PAGE_FILE or name.startswith(FOLDER)}
+    files = {name: read_bytes(out / name, "plan", "plan again") for name in sorted(names - drawn)}
 
     def platform() -> hardware.Platform:
         with whole_imports():
