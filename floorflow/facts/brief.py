@@ -23,7 +23,7 @@ MOST_LINES = 10
 WIDTH = 100
 """Characters of a line; paths and commands are whole even where that makes it longer."""
 _LABEL = 12
-_IN_REPORT = "report.txt"
+_IN_REPORT, _PAGE = "report.txt", "report.html"
 _ROUTED = " after routing"
 """Left out of a line that is too long with it."""
 NEXT_FILE = "NEXT.md"
@@ -51,8 +51,8 @@ def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
 
 def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
     """Return what to open of the files in a folder, and the next command."""
-    picture = first_picture(names)
-    files = [*([picture] if picture else []), *(name for name in (_IN_REPORT, NEXT_FILE) if name in names)]
+    first = _PAGE if _PAGE in names else first_picture(names)
+    files = [*([first] if first else []), *(name for name in (_IN_REPORT, NEXT_FILE) if name in names)]
     while len(files) > 1 and _LABEL + len(f"{folder}: {', '.join(files)}") > WIDTH:
         files.pop()
     return [Line("open", f"{folder}: {', '.join(files)}", is_whole=True), Line("next", command, is_whole=True)]
