@@ -34,7 +34,9 @@ _HINT = (
 def page(views: Sequence[Context], platform: Platform, way: Sequence[BuildStep]) -> str:
     """Return report.html of a plan by its phases; ``way``: the steps on from its folder."""
     facts = views[0].plan
-    title = f"{networks_text([network.name for network in facts.networks])} on {facts.platform}"
+    names, copied = [network.name for network in facts.networks], facts.replicas
+    shown_as = networks_text(names) if copied is None else f"{copied.copies} copies of {copied.network}"
+    title = f"{shown_as} on {facts.platform}"
     floors, patterns = _floors(views, platform)
     sections = [
         ("summary", "Summary", _summary(views)),
@@ -110,7 +112,7 @@ def _phase_heading(views: Sequence[Context], view: Context) -> list[Html]:
 def _networks(views: Sequence[Context]) -> Html:
     """Return the layers of each network in each phase; of copies, which are alike, those of one."""
     facts, plan = views[0].plan, views[0].plan.model_dump(by_alias=True)
-    parts = []
+    parts = [] if facts.replicas is None else [element("p", "All copies are alike; this is the first.")]
     for number, view in enumerate(views):
         parts += _phase_heading(views, view)
         own = view.phase.networks if facts.replicas is None else view.phase.networks[:1]
