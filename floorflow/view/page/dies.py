@@ -35,7 +35,7 @@ _MOST_LAYERS, _ENGINES = 3, 150.0
 
 @dataclass(frozen=True)
 class Floor:
-    """A phase's dies as HTML, with the hatches that they share, and each module by its key on the page."""
+    """A phase's dies as HTML, with the hatches that they share."""
 
     html: Html
     patterns: Mapping[str, str]

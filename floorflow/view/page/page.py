@@ -173,11 +173,8 @@ def _search(view: Context) -> Html:
 
 def _way(views: Sequence[Context], way: Sequence[BuildStep]) -> Html:
     """Return what to try next, and NEXT.md."""
-    steps = (
-        []
-        if views[0].plan.memory_schedule is not None
-        else list(dict.fromkeys(s for v in views for s in next_steps(v)))
-    )
+    told = views if views[0].plan.memory_schedule is None else []
+    steps = [(f"{view.phase.name}: " if len(views) > 1 else "") + step for view in told for step in next_steps(view)]
     tried = [element("h3", "What to try next"), listed(steps)] if steps else []
     return joined(
         [*tried, element("h3", "From here to a bitstream"), element("p", ABOUT), element("ol", *map(_step, way))]
