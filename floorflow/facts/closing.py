@@ -154,7 +154,9 @@ def hard_to_close(plan: Plan, phase: PhaseEntry) -> list[str]:
 
 def closing_rows(plan: Plan, phase: PhaseEntry) -> list[tuple[str, ...]]:
     """Return the table of what makes a phase hard to close, its heading first."""
-    return [("", "where", "found", "comfortable", "what gets there")] + [
+    rows: list[tuple[str, ...]] = [("", "where", "found", "comfortable", "what gets there")]
+    rows += [
         (item.what, item.where, item.found, item.comfortable, item.way if item.is_hard else "comfortable")
         for item in closing(plan, phase)
     ]
+    return rows
