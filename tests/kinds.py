@@ -52,6 +52,7 @@ BUDGET_CPU_S = {
     "segments": 20,
     "stitch": 40,
     "study": 30,
+    "tools_chromium": 14,
     "tools_finn": 105,
     "tools_hls4ml": 12,
     "tools_nextpnr": 30,

@@ -214,7 +214,7 @@ def test_files_that_documents_name_exist() -> None:
 def printed(folder: Path) -> str:
     """Return what a plan of the README's first command prints, as the README shows it."""
     plan = api.load(folder)
-    told = plan.told("out/card", [*plan.files, "plots/floorplan_fpga0.png"])
+    told = plan.told("out/card", [*plan.files, "report.html"])
     lines = told.replace("/path/to/", "../../../examples/").splitlines()
     return "".join(f"    {line}\n" for line in lines)
 

@@ -19,7 +19,8 @@ from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, Written, add, listed_files, read_run, recover, write
 
 EXTRAS_FILE = "extras.json"
-LATER = (EXTRAS_FILE, "plots/")
+PAGE_FILE = "report.html"
+LATER = (EXTRAS_FILE, PAGE_FILE, "plots/")
 """What may follow a plan in its folder."""
 PLAN_FILES = ("plan.json", "schedule.json")
 """Of which every folder that holds a plan has one."""
@@ -98,7 +99,7 @@ def save_later(
                 names.update(made)
     except KeyboardInterrupt:
         missing = [each.what for each in later if not (out / each.begins).exists()]
-        without = f", without {' and '.join(missing)}" if missing else ""
+        without = f", without {', '.join(missing)}" if missing else ""
         raise KeyboardInterrupt(f"the plan is finished and is written to {folder}{without}") from None
     return tuple(sorted(names))
 

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from floorflow.api import rows
 from floorflow.api.events import Callback, told_to
-from floorflow.api.folders import EXTRAS_FILE, LATER, Later, files_in, holds, require_folder, run_of, save, save_later
+from floorflow.api.folders import (
+    EXTRAS_FILE,
+    LATER,
+    PAGE_FILE,
+    Later,
+    files_in,
+    holds,
+    require_folder,
+    run_of,
+    save,
+    save_later,
+)
 from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
@@ -121,8 +132,8 @@ class SavedPlan(ABC):
     ) -> tuple[str, ...]:
         """Add pictures, and what is worked out once the plan stands, to the folder that `save` wrote.
 
-        That is extras.json, with a report that tells of it. No other file is changed. Of a plan that was interrupted
-        there are none. Returns the names of all files.
+        That is extras.json, with a report that tells of it, and last the page, report.html. No other file is changed.
+        Of a plan that was interrupted there are none. Returns the names of all files.
 
         Raises
         ------
@@ -244,7 +255,24 @@ class Plan(SavedPlan):
         return self._known_extras[0]
 
     def _later(self, progress: Callback | None) -> list[Later]:
-        return [Later(EXTRAS_FILE, EXTRAS_FILE, partial(self._extra_files, progress))]
+        extras = Later(EXTRAS_FILE, EXTRAS_FILE, partial(self._extra_files, progress))
+        return [extras, *([Later(PAGE_FILE, PAGE_FILE, partial(self._page_file, progress))] if self._plots else [])]
+
+    def _page_file(self, progress: Callback | None) -> Mapping[str, bytes]:
+        with told_to(progress).stage("extras: page"):
+            return {PAGE_FILE: self.page.encode()}
+
+    @property
+    def page(self) -> str:
+        """The plan as one page of HTML that needs no other file: report.html; it tells of extras that are known."""
+        with whole_imports():
+            from floorflow.backends.backend import backend_named
+            from floorflow.facts.guide import Place, whole_way
+            from floorflow.view.page.page import page
+
+        place = Place(frozenset(self.files))  # as NEXT.md has it: where the models lie is not the plan's to know
+        steps = backend_named(self.plan.options.backend).build_steps(self.plan, place)
+        return page(self.views, self._platform(), whole_way(steps, place))
 
     def _extra_files(self, progress: Callback | None) -> Mapping[str, bytes]:
         from floorflow.backends.backend import backend_named
@@ -288,11 +316,10 @@ class Plan(SavedPlan):
 
     @property
     def views(self) -> list[Context]:
-        """The phases of the plan with all that is told of them."""
+        """The phases of the plan with all that is told of them; extras that are not known yet are not worked out."""
         from floorflow.backends.backend import backend_named
         from floorflow.emit.bundle import contexts
 
-        # What is not worked out yet is not worked out to be told.
         extras = self.extras if self._known_extras or EXTRAS_FILE in self.files else None
         return contexts(self.plan, self._platform(), backend_named(self.plan.options.backend), extras)
 
@@ -352,9 +379,8 @@ def load(folder: str | Path) -> Plan:
     if "plan.json" not in names:
         raise InputError(f"{out / RUN_FILE}: files: lists no plan.json", hint="plan anew into another folder")
     pictures = pictures_in(out, names)
-    files = {
-        name: read_bytes(out / name, "plan", "plan again") for name in sorted(names) if not name.startswith(FOLDER)
-    }
+    drawn = {name for name in names if name == PAGE_FILE or name.startswith(FOLDER)}
+    files = {name: read_bytes(out / name, "plan", "plan again") for name in sorted(names - drawn)}
 
     def platform() -> hardware.Platform:
         with whole_imports():

@@ -23,7 +23,7 @@ MOST_LINES = 10
 WIDTH = 100
 """Characters of a line; paths and commands are whole even where that makes it longer."""
 _LABEL = 12
-_IN_REPORT = "report.txt"
+_IN_REPORT, _PAGE = "report.txt", "report.html"
 _ROUTED = " after routing"
 """Left out of a line that is too long with it."""
 NEXT_FILE = "NEXT.md"
@@ -51,8 +51,8 @@ def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
 
 def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
     """Return what to open of the files in a folder, and the next command."""
-    picture = first_picture(names)
-    files = [*([picture] if picture else []), *(name for name in (_IN_REPORT, NEXT_FILE) if name in names)]
+    first = _PAGE if _PAGE in names else first_picture(names)
+    files = [*([first] if first else []), *(name for name in (_IN_REPORT, NEXT_FILE) if name in names)]
     while len(files) > 1 and _LABEL + len(f"{folder}: {', '.join(files)}") > WIDTH:
         files.pop()
     return [Line("open", f"{folder}: {', '.join(files)}", is_whole=True), Line("next", command, is_whole=True)]
@@ -66,12 +66,17 @@ def first_picture(names: Collection[str]) -> str:
 
 
 def ten_lines(lines: Iterable[Line]) -> str:
+    """Return the lines of a summary as text."""
+    return "\n".join(map(str, most_important(lines)))
+
+
+def most_important(lines: Iterable[Line]) -> list[Line]:
     """Return as many lines as a summary has, those that matter least left out."""
     lines = list(lines)
     while len(lines) > MOST_LINES:
         least = max(range(len(lines)), key=lambda number: (lines[number].rank, number))
         del lines[least]
-    return "\n".join(map(str, lines))
+    return lines
 
 
 def summary_lines(views: Sequence[Context]) -> Iterator[Line]:
@@ -316,8 +321,9 @@ def _hard(views: Sequence[Context]) -> Iterator[Line]:
     hard = [item for view in views for item in closing(view.plan, view.phase) if item.is_hard]
     for item in hard[:1]:
         more = f"; {len(hard) - 1} more: {_IN_REPORT}" if len(hard) > 1 else ""
-        text = f"{item.what} {item.where}, {item.found} (comfortable: {item.comfortable})"
-        yield Line("hard", clause(text, WIDTH - _LABEL - len(more)) + more, rank=2)
+        text, room = f"{item.what} {item.where}, {item.found}", WIDTH - _LABEL - len(more)
+        whole = f"{text} (comfortable: {item.comfortable})"
+        yield Line("hard", (whole if len(whole) <= room else clause(text, room)) + more, rank=2)
 
 
 def _notes(plan: Plan) -> Iterator[Line]:

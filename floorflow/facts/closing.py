@@ -149,9 +149,14 @@ def _boundaries(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
 
 def hard_to_close(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Return what is fullest, largest, longest and crosses most, beside what would be comfortable."""
-    rows = [("", "where", "found", "comfortable", "what gets there")]
+    return table(closing_rows(plan, phase), left=4)
+
+
+def closing_rows(plan: Plan, phase: PhaseEntry) -> list[tuple[str, ...]]:
+    """Return the table of what makes a phase hard to close, its heading first."""
+    rows: list[tuple[str, ...]] = [("", "where", "found", "comfortable", "what gets there")]
     rows += [
         (item.what, item.where, item.found, item.comfortable, item.way if item.is_hard else "comfortable")
         for item in closing(plan, phase)
     ]
-    return table(rows, left=4)
+    return rows

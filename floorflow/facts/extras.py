@@ -121,14 +121,19 @@ def read_extras(data: bytes) -> Extras:
 def best_bargains(extras: Extras) -> list[str]:
     """Return the bargain that frees most for what it costs, as a line; nothing where none is worth one."""
     found = extras.bargains
-    if found is None:
+    row = None if found is None else knee(found)
+    if found is None or row is None:
         return []
-    worth = [(most, row) for row in found.rows if (most := _most(found.now, row)) >= max(WORTH, TIMES * row.less)]
-    if not worth:
-        return []
-    _, row = max(worth, key=lambda each: each[0] / each[1].less)
     freed = "; ".join(_changes(found.now, row))
     return [f"{row.less:.0%} less rate ({rate(row.fps)} frames/s, {_option(found, row)}): {freed}"]
+
+
+def knee(found: BargainsEntry) -> BargainEntry | None:
+    """Return the bargain that frees most for what it costs in rate; None where none is worth a line."""
+    worth = [
+        (most / row.less, row) for row in found.rows if (most := freed_by(found, row)) >= max(WORTH, TIMES * row.less)
+    ]
+    return max(worth, key=lambda each: each[0], default=(0.0, None))[1]
 
 
 def bargains(extras: Extras | None, interval_cycles: int, *, measured: bool) -> list[str]:
@@ -139,11 +144,16 @@ def bargains(extras: Extras | None, interval_cycles: int, *, measured: bool) -> 
     found = None if extras is None else extras.bargains
     if extras is None or found is None:
         return wrapped([OF_A_BUILD]) if measured else []
+    rows, more = bargain_rows(found, interval_cycles)
+    return [*best_bargains(extras), *table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
+
+
+def bargain_rows(found: BargainsEntry, interval_cycles: int) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Return the table of bargains, its heading and the plan itself first, and what to know of it."""
     heading = ("less rate", "cycles", "fullest, of its cap", "largest engine", "wire length", "the same command with")
     now = ("none", f"{interval_cycles:,}", *_figures(found.now), "")
-    rows = [heading, now, *(_row(found, own) for own in _alike(found.rows))]
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
-    return [*best_bargains(extras), *table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
+    return [heading, now, *(_row(found, own) for own in alike(found.rows))], more
 
 
 def left_out(extras: Extras | None, what: str = "") -> list[str]:
@@ -162,8 +172,8 @@ def _option(found: BargainsEntry, row: BargainEntry) -> str:
     return " ".join([f"--fps {row.fps:.12g}", *found.beside])
 
 
-def _alike(rows: Iterable[BargainEntry]) -> Iterator[list[BargainEntry]]:
-    """Yield the rows of a table: bargains that free nothing, one after the other, stand in one."""
+def alike(rows: Iterable[BargainEntry]) -> Iterator[list[BargainEntry]]:
+    """Yield the bargains of each row of a table: those that free nothing, one after the other, stand in one."""
     for frees_none, own in groupby(rows, lambda row: row.interval_cycles is not None and row.figures is None):
         same = [*own]
         yield from [same] if frees_none else ([row] for row in same)
@@ -187,9 +197,9 @@ def _engine(found: FiguresEntry) -> str:
     return f"{found.amount:,} {found.engine_resource}"
 
 
-def _most(now: FiguresEntry, row: BargainEntry) -> float:
+def freed_by(found: BargainsEntry, row: BargainEntry) -> float:
     """Return the largest share of something that a bargain frees: of the fullest, the largest engine, wire length."""
-    then = row.figures
+    now, then = found.now, row.figures
     if then is None:
         return 0.0
     freed = [1 - then.share / now.share if now.share else 0.0]

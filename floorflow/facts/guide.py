@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from floorflow.facts.plan import Plan
 
 _HERE = "."
-_ABOUT = (
+ABOUT = (
     "No Vivado or Vitis has run what floorflow emits (its documentation says what was run instead); of times only "
     "recorded ones are told. Words in capitals are yours to fill in."
 )
@@ -75,11 +75,16 @@ def guide(plan: Plan, steps: Iterable[BuildStep], place: Place) -> str:
     here = "this folder" if place.folder == _HERE else "the folder that you are in"
     names = ", ".join(plan.options.models if plan.replicas is not None else [n.name for n in plan.networks])
     title = f"# From this plan to a bitstream: {names} on {plan.platform}"
-    lines = [title, "", f"Commands are run from {here}. {_ABOUT}"]
+    lines = [title, "", f"Commands are run from {here}. {ABOUT}"]
     lines += [line for sentence in plan.unbuilt for line in ("", f"**{sentence[:1].upper()}{sentence[1:]}.**")]
-    for number, step in enumerate([_checked(place), *steps], start=1):
+    for number, step in enumerate(whole_way(steps, place), start=1):
         lines += ["", f"## {number}. {step.title}", *_told(step)]
     return "\n".join(lines) + "\n"
+
+
+def whole_way(steps: Iterable[BuildStep], place: Place) -> list[BuildStep]:
+    """Return the steps of the way; the first is to check the plan."""
+    return [_checked(place), *steps]
 
 
 def first_command(steps: Sequence[BuildStep], place: Place) -> str:
@@ -99,10 +104,14 @@ def _checked(place: Place) -> BuildStep:
 def _told(step: BuildStep) -> Iterator[str]:
     if step.commands:
         yield from ("", *(f"    {command}" for command in step.commands))
-    facts = {"Needs": step.needs, "Takes": step.takes, "Then": step.then}
-    told = [f"{name}: {text}." for name, text in facts.items() if text]
-    if told:
+    if told := facts_told(step):
         yield from ("", *told)
+
+
+def facts_told(step: BuildStep) -> list[str]:
+    """Return what a step needs, how long it takes, and what is there then, each as a sentence."""
+    facts = {"Needs": step.needs, "Takes": step.takes, "Then": step.then}
+    return [f"{name}: {text}." for name, text in facts.items() if text]
 
 
 def run_step(place: Place, bitstreams: str = "") -> Iterator[BuildStep]:

@@ -114,6 +114,16 @@ def proofs(search: SearchEntry) -> list[tuple[str, ...]]:
 
 def tried(search: SearchEntry, trace: Sequence[TraceEntry], clock_mhz: float, *, in_phases: bool) -> list[str]:
     """Return every interval that was tried for a network, and what ended its search."""
+    return [
+        f"ended by: {ended(search, trace)}",
+        *table(tried_rows(search, trace, clock_mhz, in_phases=in_phases), left=0),
+    ]
+
+
+def tried_rows(
+    search: SearchEntry, trace: Sequence[TraceEntry], clock_mhz: float, *, in_phases: bool
+) -> list[tuple[str, ...]]:
+    """Return the table of what was tried, its heading first."""
     clock_hz = clock_mhz * 1e6
     rows: list[tuple[str, ...]] = [("interval", "frames/s", "verdict", "stage", "")]
     # In one phase, a faster design that was found and is not the plan is less likely to fit than was asked for.
@@ -125,7 +135,7 @@ def tried(search: SearchEntry, trace: Sequence[TraceEntry], clock_mhz: float, *,
     if in_phases:
         names = ["phase", *(row.phase for row in trace)]
         rows = [(name, *row) for name, row in zip(names, rows, strict=True)]
-    return [f"ended by: {ended(search, trace)}", *table(rows, left=0)]
+    return rows
 
 
 def ended(search: SearchEntry, trace: Sequence[TraceEntry]) -> str:

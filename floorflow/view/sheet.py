@@ -36,7 +36,10 @@ _MARKS: dict[str, list[Point]] = {
 
 @dataclass(frozen=True)
 class Shape:
-    """Something drawn: an element of SVG, under others of higher ``z``; ``box`` is where it lies, in points."""
+    """Something drawn: an element of SVG, under others of higher ``z``; ``box`` is where it lies, in points.
+
+    ``opening``: of one with a name, the element up to where other attributes may follow.
+    """
 
     kind: str
     box: Box
@@ -44,6 +47,7 @@ class Shape:
     svg: str
     z: float
     name: str = ""
+    opening: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,27 +179,37 @@ class Sheet:
         width, height = _n(self.width), _n(self.height)
         size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
         fonts = f'font-family="{FAMILY}, Verdana, sans-serif" xml:space="preserve"'
-        used = sorted({_hatch(shape.style) for shape in self.shapes if "hatch" in shape.style})
-        tile = 'width="8" height="8" patternUnits="userSpaceOnUse"'
-        patterns = (
-            f'<pattern id="{name}" {tile}><path d="{HATCHES[kind]}" stroke="{colour}" stroke-width="0.5"/></pattern>'
-            for name, kind, colour in used
-        )
         return "\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} {fonts}>',
-            f"<defs>{''.join(patterns)}</defs>",
+            f"<defs>{''.join(self.patterns.values())}</defs>",
             '<rect width="100%" height="100%" fill="white"/>',
-            *(shape.svg for shape in sorted(self.shapes, key=lambda shape: shape.z)),
+            *(shape.svg for shape in self.in_order),
             "</svg>\n",
         ])  # fmt: skip
+
+    @property
+    def in_order(self) -> list[Shape]:
+        """The shapes as they lie over one another."""
+        return sorted(self.shapes, key=lambda shape: shape.z)
+
+    @property
+    def patterns(self) -> dict[str, str]:
+        """The hatches that areas are filled with, by their identifiers, which say what they are."""
+        used = sorted({_hatch(shape.style) for shape in self.shapes if "hatch" in shape.style})
+        tile, line = 'width="8" height="8" patternUnits="userSpaceOnUse"', 'stroke-width="0.5"'
+        return {
+            name: f'<pattern id="{name}" {tile}><path d="{HATCHES[kind]}" stroke="{colour}" {line}/></pattern>'
+            for name, kind, colour in used
+        }
 
     def _add(self, kind: str, box: Box, style: Style, start: str, *, z: float, name: str = "") -> None:
         """Add an element without its end; where it is hatched a second one lies over the first."""
         element = start[1:].split(maxsplit=1)[0]
         title = f" id={quoteattr(name)}><title>{escape(name)}</title></{element}>" if name else "/>"
         for number, paint in enumerate(_painted(**style)):
-            end = title if number == 0 else "/>"
-            self.shapes.append(Shape(kind, box, style, f"{start} {paint}{end}", z, name if number == 0 else ""))
+            own, end = (name, title) if number == 0 else ("", "/>")
+            opening = f"{start} {paint}"
+            self.shapes.append(Shape(kind, box, style, opening + end, z, own, opening if own else ""))
 
     def _y(self, y: float) -> str:
         return _n(self.height - y)

@@ -364,7 +364,7 @@ def test_events_tell_stages_notes_and_seconds(tmp_path: Path) -> None:
     events: list[ff.Event] = []
     small(progress=events.append).save(tmp_path / "out", progress=events.append)
     ended = [event.stage for event in events if event.seconds is not None and not event.within]
-    extras = ["extras: drawing", "extras: bound without limits"]
+    extras = ["extras: drawing", "extras: bound without limits", "extras: page"]
     assert ended == ["reading", "lowering", "search", "recording", "writing", *extras]
     assert any(event.stage == "placing" and event.within == ("search",) and event.note for event in events)
 
@@ -559,7 +559,12 @@ def test_ctrl_c_before_any_plan_is_known_is_plain() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "missing"), [("extras: drawing", "pictures and extras.json"), ("extras: bargains", "extras.json")]
+    ("stage", "missing"),
+    [
+        ("extras: drawing", "pictures, extras.json, report.html"),
+        ("extras: bargains", "extras.json, report.html"),
+        ("extras: page", "report.html"),
+    ],
 )
 def test_ctrl_c_while_extras_are_made_leaves_the_whole_plan(stage: str, missing: str, tmp_path: Path) -> None:
     made = small(bargains="fold")
@@ -579,7 +584,8 @@ def test_extras_change_no_file_that_a_tool_reads(tmp_path: Path) -> None:
     more = made.save_extras(tmp_path / "out")
     after = {name: (tmp_path / "out" / name).read_bytes() for name in more}
     assert {name for name in before if after[name] != before[name]} == {"report.txt", "run.json"}
-    assert {*after} - {*before} >= {"extras.json", "plots/folding.png"}
+    assert {*after} - {*before} >= {"extras.json", "plots/folding.png", "report.html"}
+    assert after["report.html"] == made.page.encode()
     assert made.extras is not None
     assert ff.load(tmp_path / "out").extras == made.extras
     assert ff.check(tmp_path / "out")

@@ -65,7 +65,7 @@ def test_a_signal_during_the_extras_leaves_the_whole_plan(tmp_path: Path) -> Non
     ended = interrupted_at("extras: drawing", "plan", *SMALL, "-o", out, number=signal.SIGTERM)
     ends_well(ended, 143)
     finished = f"interrupted: the plan is finished and is written to {out}"
-    assert ended.last_sentence == f"{finished}, without pictures and extras.json"
+    assert ended.last_sentence == f"{finished}, without pictures, extras.json, report.html"
     assert json.loads((out / "plan.json").read_text())["interrupted"] is False
     assert sorted(path.name for path in out.iterdir() if path.name in {"plots", "extras.json"}) == []
     assert not check(out)

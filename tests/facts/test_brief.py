@@ -81,6 +81,13 @@ def test_paths_and_commands_are_never_cut() -> None:
     assert command == f"next        floorflow check {folder}"
 
 
+def test_the_page_is_opened_first_and_a_picture_where_there_is_none() -> None:
+    names = ["NEXT.md", "plots/floorplan_fpga0.png", "report.html", "report.txt"]
+    assert next(line.text for line in ways_on("out", names, "")) == "out: report.html, report.txt, NEXT.md"
+    del names[2]
+    assert next(line.text for line in ways_on("out", names, "")).startswith("out: plots/floorplan_fpga0.png, report")
+
+
 def test_a_clause_ends_where_a_reader_would_end_it() -> None:
     assert clause("FINN builds for one card, this plan has 2: folding and cut", 50) == (
         "FINN builds for one card, this plan has 2"

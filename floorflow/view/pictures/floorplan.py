@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from floorflow.view.parts import (
     BAR_ROW,
     MARGIN,
     ROW,
+    Entry,
     draw_bars,
     draw_key,
     draw_legend,
@@ -84,7 +86,7 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Shee
     rows = _table(scene)
     layout = _lay_out(scene, die, ROW * (len(rows) + 2))
     sheet, frame = layout.sheet, layout.frame
-    _draw_die(sheet, frame, scene, die)
+    draw_die(sheet, frame, scene, die)
     top = write_head(sheet, scene.title, scene.subtitle)
     for note, colour in ((scene.note, DOUBT), (scene.unconstrained, INK)):
         if note:
@@ -93,11 +95,21 @@ def floorplan(plan: Plan, platform: Platform, fpga: str, phase: int = 0) -> Shee
     draw_legend(sheet, top + 1, scene.networks)
     _draw_slots(layout, scene, die)
     _draw_table(sheet, layout.table, scene, rows)
-    styles = {module.style for module in scene.modules if not scene.unconstrained}
-    below = draw_key(sheet, MARGIN + _KEY - 14, [*die_key([die], styles), *stream_key([scene], [die])])
-    said = [BAR_KEY, _FILL_KEY, *([_REGION_KEY] if scene.regions else []), *way_texts(scene)]
-    sheet.write(MARGIN, below, "   ·   ".join(said), 7, colour=QUIET)
+    below = draw_key(sheet, MARGIN + _KEY - 14, floorplan_key(scene, die))
+    sheet.write(MARGIN, below, "   ·   ".join([BAR_KEY, _FILL_KEY, *marks_key(scene)]), 7, colour=QUIET)
     return sheet
+
+
+def floorplan_key(scene: Scene, die: Die) -> Iterator[Entry]:
+    """Yield the key of what `draw_die` draws by colour and line."""
+    yield from die_key([die], {module.style for module in scene.modules if not scene.unconstrained})
+    yield from stream_key([scene], [die])
+
+
+def marks_key(scene: Scene) -> Iterator[str]:
+    """Yield what its marks mean."""
+    yield from [_REGION_KEY] if scene.regions else []
+    yield from way_texts(scene)
 
 
 def _lay_out(scene: Scene, die: Die, table_height: float) -> _Layout:
@@ -117,7 +129,8 @@ def _lay_out(scene: Scene, die: Die, table_height: float) -> _Layout:
     )
 
 
-def _draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die) -> None:
+def draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die) -> None:
+    """Draw the silicon with modules, ports and streams, and what is named on it."""
     draw_background(sheet, frame, die)
     _draw_regions(sheet, frame, scene)
     occupied = Occupied()

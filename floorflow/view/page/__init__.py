@@ -1,0 +1,1 @@
+"""report.html: a plan as one page that needs no other file."""
