@@ -123,7 +123,7 @@ def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof() -> None:
 
 def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten() -> None:
     # A rate that was asked for may lift limits on single engines.
-    request = Request(CNV, "zcu104", **HASTY, **FREE)
+    request = Request(TFC, "zcu104", **HASTY, **FREE)
     best = rate(request, fits)
     clock_hz = 200e6
     for share in (0.3, 0.999):
