@@ -97,7 +97,7 @@ def rate(request: Request, place: Placer) -> float:
 
 
 def test_neighbours_merge_in_every_slot_that_fails() -> None:
-    request = Request(CNV, "alveo-u250", effort="fast", **FREE)
+    request = Request(TFC, "alveo-u250", effort="fast", **FREE)
     free = find(request, fits).candidate
     most = max(Counter(free.slot_of.values()).values())
     allowed = most - most // 2
