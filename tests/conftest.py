@@ -128,6 +128,7 @@ def made_once(
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let SIGHUP do what it does by default, also under `nohup`; random families are large where slow tests run."""
+    gc.disable()  # until all tests are known: they stay
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for kind, meaning in kinds.KINDS.items():
         config.addinivalue_line("markers", f"{kind}: {meaning}")
@@ -156,6 +157,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish() -> None:
     """Spare the garbage collector the modules and the tests, which stay, and let it run as rarely as users have it."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(_OBJECTS_A_COLLECTION)
 
 

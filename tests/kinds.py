@@ -47,15 +47,15 @@ BUDGET_CPU_S = {
     "link_kernels": 62,
     "papers": 20,
     "partition": 26,
-    "placement": 44,
+    "placement": 39,
     "search": 135,
     "segments": 20,
     "stitch": 40,
     "study": 30,
     "tools_chromium": 14,
-    "tools_finn": 105,
+    "tools_finn": 101,
     "tools_hls4ml": 12,
-    "tools_nextpnr": 30,
+    "tools_nextpnr": 21,
     "verify": 55,
 }
 """CPU seconds that the tests of a folder may take; of one that is not listed, `OTHER_CPU_S`."""

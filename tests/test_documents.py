@@ -56,6 +56,7 @@ LONG = {
     r"examples/several/zfnet.onnx .* --backend": "examples/several/lenet5.onnx --backend",
     r"--fps zfnet=.* --fps vgg16=4 ": "--fps 100 ",
     r"(?<=plan )examples/zoo/mpcnn.onnx": "examples/zoo/tfc.onnx",
+    r"--replicas 8 -o out/eight": "--replicas 4 -o out/four",
     r'(?<=plan\(")examples/cnv_2w2a.onnx': "examples/tfc_1w1a.onnx",
 }
 """Networks that take long to plan so, and what is planned instead of them; they themselves are by -m slow."""

@@ -23,7 +23,7 @@ LEAST = {"planned": 14, "crossed an SLR": 3, "crossed a link": 4}
 
 @pytest.mark.parametrize(
     ("first", "cases"),
-    [(0, BATCH // 2), *(pytest.param(BATCH * n, BATCH, marks=pytest.mark.slow) for n in range(BATCHES))],
+    [(6, BATCH // 5), *(pytest.param(BATCH * n, BATCH, marks=pytest.mark.slow) for n in range(BATCHES))],
 )
 def test_random_networks_plan_legally_and_enough_of_them_cross(
     first: int, cases: int, tmp_path: Path, record_property: Callable[[str, object], None]
@@ -32,7 +32,7 @@ def test_random_networks_plan_legally_and_enough_of_them_cross(
     for seed in sorted({*range(first, first + cases)} - {*LONG}):
         count += kinds_of_plan(seed, tmp_path / str(seed))
     record_property(f"random plans {first}", f"of {cases} {', '.join(f'{count[what]} {what}' for what in LEAST)}")
-    assert all(count[what] >= least * cases // BATCH for what, least in LEAST.items()), count
+    assert all(count[what] >= -(-least * cases // BATCH) for what, least in LEAST.items()), count
 
 
 @pytest.mark.slow
@@ -58,12 +58,12 @@ def test_a_window_that_reads_nothing_but_padding_waits_for_no_data(tmp_path: Pat
     assert kinds_of_plan(129, tmp_path / "129")["crossed a link"]
 
 
-@pytest.mark.parametrize("cases", [5, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("first", "cases"), [(3, 5), pytest.param(0, 200, marks=pytest.mark.slow)])
 def test_small_networks_of_every_shape_are_planned_legally_or_refused_with_a_reason(
-    cases: int, tmp_path: Path, record_property: Callable[[str, object], None]
+    first: int, cases: int, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     count: Counter[str] = Counter()
-    for seed in range(cases):
+    for seed in range(first, first + cases):
         folder = tmp_path / str(seed)
         folder.mkdir()
         case = small_case(seed, folder)

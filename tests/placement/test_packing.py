@@ -27,7 +27,7 @@ TIGHT = random_design(1, 0.7, 0.86)
 
 def test_designs_of_at_most_four_fifths_of_the_free_cells_are_placed() -> None:
     """Of few designs, `benchmarks/packing.py` counts hundreds."""
-    designs = list(islice(fitting_designs(0, 0.7, 0.8), 5))
+    designs = list(islice(fitting_designs(0, 0.7, 0.8), 3))
     solutions = [
         solve(design.problem, replace(LIMITS["fast"], tight_rounds=0, every_rounds=0), 0) for design in designs
     ]

@@ -3,34 +3,35 @@
 import random
 import time
 
+import pytest
+
 from floorflow.hardware import load_platform
 from floorflow.placement import Pin, PlacedModule, PlacementProblem, PlacementSolution, Wire, place
 from floorflow.resources import Resources
 
-MODULES = 60
 
-
-def crowded(share: float) -> PlacementProblem:
+def crowded(share: float, count: int) -> PlacementProblem:
     """Fill a share of SLR0 of a U250 with a chain of modules of many sizes with skips, from and to the host's port."""
     fpga, chance = load_platform("alveo-u250").fpgas[0], random.Random(5)
     slot = fpga.slots[0]
-    parts = [share / MODULES * chance.uniform(0.5, 1.5) for _ in range(MODULES)]
-    kinds = [chance.choice((0.2, 0.6, 1.0)) for _ in range(MODULES)]
+    parts = [share / count * chance.uniform(0.5, 1.5) for _ in range(count)]
+    kinds = [chance.choice((0.2, 0.6, 1.0)) for _ in range(count)]
     have = slot.available
     demands = [
         Resources(int(p * 0.85 * have.lut), int(p * 0.5 * have.ff), int(p * k * have.bram18), 0, int(p * k * have.dsp))
         for p, k in zip(parts, kinds, strict=True)
     ]
-    wires = [Wire(f"m{i}", f"m{i + 1}", chance.choice((8, 32, 128))) for i in range(MODULES - 1)]
-    wires += [Wire(f"m{i}", f"m{i + 3}", 32) for i in range(0, MODULES - 3, 5)]
+    wires = [Wire(f"m{i}", f"m{i + 1}", chance.choice((8, 32, 128))) for i in range(count - 1)]
+    wires += [Wire(f"m{i}", f"m{i + 3}", 32) for i in range(0, count - 3, 5)]
     host = Pin.at_centre(fpga.host_port)
-    wires += [Wire(host, "m0", 24), Wire(f"m{MODULES - 1}", host, 32)]
+    wires += [Wire(host, "m0", 24), Wire(f"m{count - 1}", host, 32)]
     modules = tuple(PlacedModule(f"m{i}", slot.name, demand) for i, demand in enumerate(demands))
     return PlacementProblem(fpga.device, fpga.slots, modules, tuple(wires), {"LUT": 0.85, "FF": 0.85}, effort="fast")
 
 
-def test_sixty_modules_in_one_slr_are_placed_legally_in_seconds(record_property) -> None:
-    problem = crowded(0.75)
+@pytest.mark.parametrize("count", [30, pytest.param(60, marks=pytest.mark.slow)])
+def test_many_modules_in_one_slr_are_placed_legally_in_seconds(count: int, record_property) -> None:
+    problem = crowded(0.75, count)
     start = time.process_time()
     outcome = place(problem)
     seconds = time.process_time() - start

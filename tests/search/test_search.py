@@ -97,7 +97,7 @@ def rate(request: Request, place: Placer) -> float:
 
 
 def test_neighbours_merge_in_every_slot_that_fails() -> None:
-    request = Request(CNV, "alveo-u250", effort="fast", **FREE)
+    request = Request(TFC, "alveo-u250", effort="fast", **FREE)
     free = find(request, fits).candidate
     most = max(Counter(free.slot_of.values()).values())
     allowed = most - most // 2
@@ -123,7 +123,7 @@ def test_a_placer_that_always_fails_ends_in_a_limit_not_in_a_proof() -> None:
 
 def test_a_higher_rate_is_never_easier_and_the_highest_is_never_beaten() -> None:
     # A rate that was asked for may lift limits on single engines.
-    request = Request(CNV, "zcu104", **HASTY, **FREE)
+    request = Request(TFC, "zcu104", **HASTY, **FREE)
     best = rate(request, fits)
     clock_hz = 200e6
     for share in (0.3, 0.999):

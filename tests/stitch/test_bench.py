@@ -45,7 +45,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         core.write_text(passing(path.read_text(), path.stem))
         sources += [path, core]
     command = [verilator, "--binary", "--timing", "-Wno-fatal", "-Wno-lint", "--top-module", "testbench", "-j", "2"]
-    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--Mdir", "made", *map(str, sources)]
+    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0 VM_PARALLEL_BUILDS=0", "--Mdir", "made"]
+    command += map(str, sources)
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return out, folder / "made/Vtestbench"

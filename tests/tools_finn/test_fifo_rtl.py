@@ -60,7 +60,7 @@ def counted(chains: Mapping[str, Sequence[Fifo]], sources: Sequence[str], folder
     verilator = need_program("verilator")
     (folder / "bench.sv").write_text(bench(chains, modules_of(chains)))
     command = [verilator, "--binary", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--assert", "--top-module", "bench"]
-    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0", "--Mdir", "made"]
+    command += ["-MAKEFLAGS", "OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0 VM_PARALLEL_BUILDS=0", "--Mdir", "made"]
     command += [*sources, "bench.sv", str(HERE / "stream_test.sv")]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
