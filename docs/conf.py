@@ -1,4 +1,4 @@
-"""The site: `sphinx-build -W -b html docs out/site`. It needs no network, and its pages ask for nothing from elsewhere."""
+"""The site: `sphinx-build -W -b html docs out/site`. It needs no network, and its pages ask for nothing elsewhere."""
 
 import os
 import re

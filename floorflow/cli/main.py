@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -58,25 +59,30 @@ class _Commands(TyperGroup):
 
 def loaded(name: str) -> Any:
     """Return a command with its options."""
-    function, epilog = _function(name)
+    function, examples = _function(name)
     alone = typer.Typer(add_completion=False)
-    alone.command(name, epilog=epilog)(function)
-    return get_command(alone)
+    alone.command(name, help=f"{cleandoc(function.__doc__ or '')}\n\n{examples}")(function)
+    command = get_command(alone)
+    if name == "plan":
+        from floorflow.cli.plan import COMMON, show
+
+        show(command, *COMMON)
+    return command
 
 
-def _function(name: str) -> tuple[Callable[..., None], str | None]:
-    """Import a command; return its function, and the text below its help."""
+def _function(name: str) -> tuple[Callable[..., None], str]:
+    """Import a command; return its function, and examples of it."""
     found: Callable[..., None]
-    epilog: str | None = None
+    examples = ""
     if name == "plan":
         from floorflow.cli.plan import EXAMPLES, plan
 
-        found, epilog = plan, EXAMPLES
+        found, examples = plan, EXAMPLES
     elif name == "platforms":
         from floorflow.cli.platforms import EXAMPLES as OWN_BOARD
         from floorflow.cli.platforms import platforms
 
-        found, epilog = platforms, OWN_BOARD
+        found, examples = platforms, OWN_BOARD
     elif name in ("audit", "bind", "calibrate"):
         from floorflow.cli import builds
 
@@ -99,7 +105,7 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli.inspect import inspect
 
         found = inspect
-    return found, epilog
+    return found, examples
 
 
 def _of_a_plan(name: str) -> Callable[..., None]:
