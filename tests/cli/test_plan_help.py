@@ -3,10 +3,10 @@
 import re
 
 import pytest
+from typer.testing import CliRunner
 
-from floorflow.cli.main import loaded
+from floorflow.cli.main import app, loaded
 from floorflow.cli.plan import COMMON, EXAMPLES, MORE_EXAMPLES
-from tests.command_line import floorflow
 from tests.plans import ROOT
 
 PARAMETERS = {parameter.name: parameter for parameter in loaded("plan").params}
@@ -19,7 +19,7 @@ SPELT = {
 
 def shown(*words: str) -> tuple[str, set[str]]:
     """Return a help's text, and the names of the options that it lists."""
-    text = floorflow("plan", *words).stdout
+    text = CliRunner().invoke(app, ["plan", *words]).stdout
     return text, {SPELT[word] for word in re.findall(r"^│(?: \*)? +(--[a-z-]+)", text, re.MULTILINE) if word in SPELT}
 
 
