@@ -201,7 +201,7 @@ def require_folder(path: Path, expected: str) -> None:
         with os.scandir(path):
             pass
     except (OSError, ValueError) as problem:
-        told = "is no folder: there is no such folder" if isinstance(problem, FileNotFoundError) else why(problem)
+        told = "there is no such folder" if isinstance(problem, FileNotFoundError) else why(problem)
         raise InputError(f"{shown(path)}: {told}", f"give {expected}") from None
 
 

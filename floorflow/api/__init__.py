@@ -28,6 +28,7 @@ from floorflow.resources import RESOURCE_NAMES
 
 if TYPE_CHECKING:
     from floorflow.api.auditing import Audit, audit
+    from floorflow.api.bug_reports import bug_report
     from floorflow.api.building import MODULES, BuildResult, build
     from floorflow.api.calibrating import Calibration, InterruptedCalibration, calibrate
     from floorflow.api.checking import BoundPlan, Verdict, Violation, bind, check
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 
 _LATER = {
     "auditing": ("Audit", "audit"),
+    "bug_reports": ("bug_report",),
     "building": ("MODULES", "BuildResult", "build"),
     "calibrating": ("Calibration", "InterruptedCalibration", "calibrate"),
     "checking": ("BoundPlan", "Verdict", "Violation", "bind", "check"),

@@ -147,7 +147,7 @@ def require_legal(out: Path, files: Mapping[str, str | bytes], loaded_from: Path
     told += [f"and {len(broken) - _MOST_TOLD:,} more"] if len(broken) > _MOST_TOLD else []
     raise FloorflowError(
         "\n  ".join([f"internal error: the plan breaks rules of check and is not written to {out}:", *told]),
-        hint=f"report it with {kept}, where the refused plan is kept",
+        hint=f"the refused plan is kept in {kept}: report it with what floorflow bug-report {kept} packs",
     )
 
 

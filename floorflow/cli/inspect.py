@@ -87,7 +87,8 @@ def _layer_table(layers: Iterable[Content], title: str) -> Table:
     return table
 
 
-def _folding_table(engines: Iterable[Content]) -> Table:
+def _folding_table(engines: Sequence[Content]) -> Table:
+    """Return the engines' ranges, and below them the network's: an estimate of it before anything is planned."""
     title = "legal foldings: interval of the fastest and the slowest in cycles a frame, least of each resource over all"
     table = FittingTable(title, names=("engine", "parallelism"), numbers=("fastest", "slowest", *_SHOWN_RESOURCES))
     for engine in engines:
@@ -95,6 +96,11 @@ def _folding_table(engines: Iterable[Content]) -> Table:
         cycles = (f"{legal['fastest_cycles']:,}", f"{legal['slowest_cycles']:,}")
         least = (f"{legal['least_resources'][name]:,}" for name in _SHOWN_RESOURCES)
         table.add_row(engine["name"], _parallelism(legal), *cycles, *least)
+    all_legal = [engine["legal"] for engine in engines]
+    whole = [max(legal[name] for legal in all_legal) for name in _RANGES[:2]]
+    whole += [sum(legal["least_resources"][name] for legal in all_legal) for name in _SHOWN_RESOURCES]
+    table.add_section()
+    table.add_row("the network", "", *(f"{value:,}" for value in whole))
     return table
 
 

@@ -43,6 +43,7 @@ COMMANDS = {
     "calibrate": "Measured beats estimated: read the reports of a build, and plan again with what they say.",
     "audit": "Compare a build with what floorflow says of the same design: every node, FIFOs, rates, clock.",
     "report": "Show any utilisation report of Vivado: a table, a tree of instances with its picture, a plan beside it.",
+    "bug-report": "Pack a plan for whoever looks for a fault: options, versions, the plan, its check; no weights.",
     "platforms": "List the known platforms, show, check or draw one, or begin a file of one's own.",
 }
 """Commands by name, with the first line of their help, so that the help of all imports none; a test compares."""
@@ -91,7 +92,7 @@ def _function(name: str) -> tuple[Callable[..., None], str]:
         from floorflow.cli import studies
 
         found = getattr(studies, name)
-    elif name in ("build", "diff", "next", "report"):
+    elif name in ("bug-report", "build", "diff", "next", "report"):
         found = _of_a_plan(name)
     elif name == "check":
         from floorflow.cli.check import check
@@ -115,6 +116,10 @@ def _of_a_plan(name: str) -> Callable[..., None]:
         from floorflow.cli.build import build
 
         found = build
+    elif name == "bug-report":
+        from floorflow.cli.bug_report import bug_report
+
+        found = bug_report
     elif name == "next":
         from floorflow.cli.next import next_
 

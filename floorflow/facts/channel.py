@@ -167,11 +167,17 @@ class LongStreamEntry(PlanModel):
 
 
 def longest_streams(
-    listed: Mapping[str, Sequence[LongStreamEntry]], count: int, clock_mhz: float, likely: str, *, slices_built: bool
+    listed: Mapping[str, Sequence[LongStreamEntry]],
+    count: int,
+    clock_mhz: float,
+    likely: str,
+    names: Mapping[str, str],
+    *,
+    slices_built: bool,
 ) -> list[str]:
     """Return the longest streams of each FPGA: end to end, from register to register, and the slices that cut them.
 
-    ``count``: all slices of the phase; ``likely``: which clock is likely.
+    ``count``: all slices of the phase; ``likely``: which clock is likely; ``names``: what streams are called.
     """
     streams = [(fpga, stream) for fpga, rows in listed.items() for stream in rows]
     if not streams:
@@ -179,7 +185,7 @@ def longest_streams(
     sliced = "with slices" if slices_built else "with slices, which are missing"
     rows = [("FPGA", "tiles", "without slices", sliced, "slices", "channel")]
     rows += [
-        (fpga, f"{s.tiles:,.0f}", f"{s.unsliced_tiles:,.0f}", f"{s.way_tiles:,.0f}", str(s.slices), s.channel)
+        (fpga, f"{s.tiles:,.0f}", f"{s.unsliced_tiles:,.0f}", f"{s.way_tiles:,.0f}", str(s.slices), names[s.channel])
         for fpga, s in streams
     ]
     all_of_them = f"{count:,} register slice{'s' * (count > 1)} in all, those for streams that meet long ones included"

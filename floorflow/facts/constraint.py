@@ -88,7 +88,7 @@ def _on_one_die(pblocks: Mapping[str, PblockEntry]) -> str:
     total = sum(entry.demand.LUT for entry in pblocks.values())
     largest = max(pblocks, key=lambda name: pblocks[name].demand.LUT)
     share = pblocks[largest].demand.LUT / total if total else 0.0
-    return f"{largest} has {share:.0%} of the LUTs" if share > MOST_OF_FPGA else "one die"
+    return f"the module {largest} has {share:.0%} of the plan's LUTs" if share > MOST_OF_FPGA else "one die"
 
 
 def _among_slrs(free: int, pblocks: dict[str, PblockEntry]) -> str:

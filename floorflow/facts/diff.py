@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from operator import eq, ge, gt, le, lt
 from typing import Any, Literal
@@ -129,7 +130,11 @@ def diff_plans(a: Plan, b: Plan, names: tuple[str, str], pictures: tuple[str, st
     """Return what differs between two plans."""
     networks = any(len(_networks(plan)) > 1 for plan in (a, b))
     phases = any(len(plan.phases) > 1 for plan in (a, b))
-    first, second = ({row.name: row for row in _Reading(plan, networks, phases).rows()} for plan in (a, b))
+    own = [_subjects(plan) for plan in (a, b)]
+    first, second = (
+        {row.name: row for row in _Reading(plan, networks, phases, called).rows()}
+        for plan, called in zip((a, b), (_told_apart(*own), _told_apart(*reversed(own))), strict=True)
+    )
     rows = []
     for name in first.keys() | second.keys():
         known = second.get(name) or first[name]
@@ -150,6 +155,32 @@ def diff_plans(a: Plan, b: Plan, names: tuple[str, str], pictures: tuple[str, st
     )
 
 
+Subject = tuple[str, str, str, int]
+"""What an engine is in any plan: network, operation, the word for its kind, and which it is of several such."""
+
+
+def _subjects(plan: Plan) -> dict[str, Subject]:
+    """Return what each engine is, by its id: its name changes where another before it is built as hls or rtl."""
+    found: dict[str, Subject] = {}
+    for network in plan.networks:
+        counts: Counter[tuple[str, str]] = Counter()
+        for engine in network.engines:
+            alike = (engine.operation, engine.label)
+            found[plan.engine_id(network.name, engine.name)] = (network.name, *alike, counts[alike])
+            counts[alike] += 1
+    return found
+
+
+def _told_apart(own: Mapping[str, Subject], other: Mapping[str, Subject]) -> dict[str, str]:
+    """Return what those engines of ``own`` are called whose name is another engine's in the other plan, or differs."""
+    there = {subject: name for name, subject in other.items()}
+    return {
+        name: f"{operation}/{label}" + (f"#{number + 1}" if number else "")
+        for name, (network, operation, label, number) in own.items()
+        if there.get((network, operation, label, number), name) != name or other.get(name, own[name]) != own[name]
+    }
+
+
 def _networks(plan: Plan) -> list[str]:
     """Return the networks of a plan; copies of one are alike, and the first stands for all."""
     names = [network.name for network in plan.networks]
@@ -163,6 +194,8 @@ class _Reading:
     plan: Plan
     names_networks: bool
     names_phases: bool
+    called: Mapping[str, str] = field(default_factory=dict)
+    """Engines, by their ids, that are not called by their names."""
 
     def rows(self) -> Iterator[DiffRow]:
         plan = self.plan
@@ -246,12 +279,15 @@ class _Reading:
             folded = part.folding.engines.get(known)
             if folded is None:
                 continue
-            name = f"{network}/{engine.name}" if self.names_networks else engine.name
+            called = self.called.get(known, engine.name)
+            name = f"{network}/{called}" if self.names_networks else called
             if sum(known in other.folding.engines for _, other in plan.parts(network)) > 1:
                 name = f"{phase.name}/{name}"
             ways = {way.name: way.value for way in folded.parallelism}
             values = {**ways, **folded.attributes, "cycles": folded.cycles}
-            layer = plan.layer_of(known)
+            layer = "" if known in self.called else plan.layer_of(known)
+            if known in self.called:
+                yield DiffRow(f"{name}.engine", "folding", None, engine.name)
             for way, value in values.items():
                 yield DiffRow(f"{name}.{way}", "folding", None, _plain(value), layer)
             at = f"{phase.name}: {slot_of[known]}" if self.names_phases else slot_of[known]

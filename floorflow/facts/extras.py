@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import Literal
 
 from pydantic import ConfigDict, Field, ValidationError
@@ -139,7 +141,7 @@ def bargains(extras: Extras | None, interval_cycles: int, *, measured: bool) -> 
         return wrapped([OF_A_BUILD]) if measured else []
     heading = ("less rate", "cycles", "fullest, of its cap", "largest engine", "wire length", "the same command with")
     now = ("none", f"{interval_cycles:,}", *_figures(found.now), "")
-    rows = [heading, now, *(_row(found, row) for row in found.rows)]
+    rows = [heading, now, *(_row(found, own) for own in _alike(found.rows))]
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
     return [*best_bargains(extras), *table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
 
@@ -160,12 +162,20 @@ def _option(found: BargainsEntry, row: BargainEntry) -> str:
     return " ".join([f"--fps {row.fps:.12g}", *found.beside])
 
 
-def _row(found: BargainsEntry, row: BargainEntry) -> tuple[str, ...]:
-    option = _option(found, row)
+def _alike(rows: Iterable[BargainEntry]) -> Iterator[list[BargainEntry]]:
+    """Yield the rows of a table: bargains that free nothing, one after the other, stand in one."""
+    for frees_none, own in groupby(rows, lambda row: row.interval_cycles is not None and row.figures is None):
+        same = [*own]
+        yield from [same] if frees_none else ([row] for row in same)
+
+
+def _row(found: BargainsEntry, rows: Sequence[BargainEntry]) -> tuple[str, ...]:
+    row = rows[-1]
+    option, less = _option(found, row), " to ".join(dict.fromkeys(f"{each.less:.0%}" for each in (rows[0], row)))
     if row.interval_cycles is None:
-        return (f"{row.less:.0%}", "", "no plan found", "", "", option)
+        return (less, "", "no plan found", "", "", option)
     figures = ("the same", "", "") if row.figures is None else _figures(row.figures)
-    return (f"{row.less:.0%}", f"{row.interval_cycles:,}", *figures, option)
+    return (less, f"{row.interval_cycles:,}", *figures, option)
 
 
 def _figures(found: FiguresEntry) -> tuple[str, str, str]:

@@ -133,7 +133,8 @@ def pblocks_of(floorplans: Floorplans) -> dict[str, PblockEntry]:
 def placements(floorplans: Floorplans) -> Iterator[str]:
     """Yield how good the placement of each FPGA is."""
     for held in floorplans.values():
-        yield f"  placement {held.stats}; {len(held.pblocks)} pblocks, HPWL {held.hpwl:,.0f}"
+        count = len(held.pblocks)
+        yield f"  placement {held.stats}; {count} pblock{'s' * (count != 1)}, HPWL {held.hpwl:,.0f}"
 
 
 def least_likely(floorplans: Floorplans) -> str:

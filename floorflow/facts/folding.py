@@ -101,7 +101,8 @@ def host_writes(found: HostWeightsEntry | None, objective: Objective, clock_mhz:
     if found is None or not found.engines:
         return ""
     count = len(found.engines)
-    least = "no folding has fewer" if found.least == count else f"no folding has fewer than {found.least}"
+    least = "no folding has fewer" if found.least == count else f"at least {found.least} of any folding"
+    least = least if found.least else "whether a folding needs none is not known"
     return (
         f"weights of {count} engine{'s' * (count != 1)} must be written by software before the first frame "
         f"({', '.join(found.engines)}; {least}): {_bought(found, objective, clock_mhz)}"

@@ -36,10 +36,12 @@ SHOWN = 30
 """Memories shown, the largest first."""
 
 
-def memories(entries: Sequence[MemoryEntry], slot_of: Mapping[str, str], uses: Sequence[SlotUse]) -> list[str]:
+def memories(
+    entries: Sequence[MemoryEntry], slot_of: Mapping[str, str], uses: Sequence[SlotUse], names: Mapping[str, str]
+) -> list[str]:
     """Return for each large memory where it lies, what it takes there, and the next best place for it.
 
-    ``slot_of``: the slot of every engine's weights and of every channel's FIFO.
+    ``slot_of``: the slot of every engine's weights and of every channel's FIFO; ``names``: what these are called.
     """
     if not entries:
         return []
@@ -48,16 +50,16 @@ def memories(entries: Sequence[MemoryEntry], slot_of: Mapping[str, str], uses: S
     ]
     by_name = {use.name: use for use in uses}
     largest = sorted(entries, key=lambda memory: -memory.bits)
-    rows += [_row(memory, by_name[slot_of[memory.name]]) for memory in largest[:SHOWN]]
+    rows += [_row(names[memory.name], memory, by_name[slot_of[memory.name]]) for memory in largest[:SHOWN]]
     left = len(largest) - SHOWN
     more = [f"{left} smaller ones are in plan.json (phases[].memories[])"] if left > 0 else []
     about = "engine or channel, with all that the engine or the FIFO takes; shares are of cap x available of its slot"
     return [*wrapped([about]), *table(rows), *wrapped(more)]
 
 
-def _row(memory: MemoryEntry, use: SlotUse) -> tuple[str, ...]:
+def _row(name: str, memory: MemoryEntry, use: SlotUse) -> tuple[str, ...]:
     own = memory.resources.resources
-    here = (memory.name, f"{memory.bits:,}", memory.style, _taken(own))
+    here = (name, f"{memory.bits:,}", memory.style, _taken(own))
     if not memory.others:
         return (*here, "-", "-", "any other takes no less of anything, or cannot be built")
     best = min(memory.others, key=lambda other: _fullest(use, own, other.resources.resources))

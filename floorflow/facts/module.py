@@ -56,6 +56,8 @@ class ImplementationEntry(PlanModel):
     ports: list[PortEntry]
 
 
+_MOST_LAYERS = 3
+"""Layers of a module that its row lists."""
 _REASONS = {
     "for constants in logic": "part of",
     "for their FIFOs, converters or wires": "FIFOs",
@@ -69,15 +71,31 @@ def modules(
     joined: Sequence[JoinedEntry],
     slot_of: Mapping[str, str],
     pblocks: Mapping[str, PblockEntry],
+    layers_of: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Return slot and resources of each module, and which are several for which rectangles did not fit."""
-    rows: list[tuple[str, ...]] = [("module", "slot", *RESOURCE_NAMES, "pblock fits", "engines")]
+    """Return slot, resources and layers of each module, and which are several for which rectangles did not fit."""
+    rows: list[tuple[str, ...]] = [("module", "slot", *RESOURCE_NAMES, "pblock fits", "engines", "of layers")]
     for module in entries:
         amounts, entry = module.resources.model_dump(), pblocks.get(module.name)
         likely = "-" if entry is None or entry.likelihood is None else chance(entry.likelihood)
         needs = [f"{amounts[r]:,}" for r in RESOURCE_NAMES]
-        rows.append((module.name, slot_of[module.name], *needs, likely, str(len(module.engines))))
+        rows.append(
+            (
+                module.name,
+                slot_of[module.name],
+                *needs,
+                likely,
+                str(len(module.engines)),
+                _layers(layers_of[module.name]),
+            )
+        )
     return [*table(rows, left=2), *wrapped([*map(_joined, joined), *_reuse(entries)])]
+
+
+def _layers(names: Sequence[str]) -> str:
+    """Write a module's layers: all of a few, else the first and the last."""
+    distinct = [*dict.fromkeys(names)]
+    return ", ".join(distinct) if len(distinct) <= _MOST_LAYERS else f"{distinct[0]} to {distinct[-1]}"
 
 
 def _reuse(modules: Sequence[ModuleEntry]) -> Iterator[str]:

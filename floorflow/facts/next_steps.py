@@ -330,8 +330,9 @@ def _packing(view: Context) -> Iterator[str]:
 
 def _looser(view: Context) -> str:
     fill, modules = view.plan.options.fullest_fill["LUT"], len(view.phase.modules)
-    denser = f", --fill LUT={fill + 0.05:.2f} denser ones" if fill <= 0.95 else ""
-    return f"--granularity block makes fewer pblocks than these {modules}{denser}"
+    ways = [f"--granularity block makes fewer pblocks than these {modules}"] if modules > 1 else []
+    ways += [f"--fill LUT={fill + 0.05:.2f} makes denser ones"] if fill <= 0.95 else []
+    return ", ".join(ways) or "a lower --fps needs less room"
 
 
 def _of_the_back_end(view: Context) -> Iterator[str]:

@@ -217,23 +217,23 @@ def order_of_fpgas(partition: PartitionEntry, fpga_of: Mapping[str, int], least:
     return f"{order}; {streams}", not back
 
 
-def crossings(partition: PartitionEntry, wires_of: Callable[[int], int]) -> list[str]:
+def crossings(partition: PartitionEntry, wires_of: Callable[[int], int], names: Mapping[str, str]) -> list[str]:
     """Return every run of SLR boundaries and every link that a stream passes; ``wires_of`` its width in bits."""
     rows = [("from", "to", "kind", "bits", "wires", "Gb/s", "channel")]
     for c in partition.crossings:
         wires = "" if c.kind == "link" else f"{wires_of(c.width_bits):,}"
-        rows.append((c.source, c.target, c.kind, f"{c.width_bits:,}", wires, f"{c.gbps:.3g}", c.channel))
+        rows.append((c.source, c.target, c.kind, f"{c.width_bits:,}", wires, f"{c.gbps:.3g}", names[c.channel]))
     none = ["none: every module lies in the same slot as its neighbours"]
     return table(rows, left=2) if partition.crossings else none
 
 
-def far_streams(hops: HopsEntry, asked: int | None, *, built: bool) -> list[str]:
+def far_streams(hops: HopsEntry, asked: int | None, names: Mapping[str, str], *, built: bool) -> list[str]:
     """Return the streams over several SLR boundaries of an FPGA, the registers that they rely on, and why they may."""
     if not hops.streams:
         return wrapped([f"no stream crosses more than one SLR boundary of an FPGA; {_why(hops, asked)}"])
     rows = [("from", "to", "boundaries", "flip-flops", "channel")]
     rows += [
-        (s.source, s.target, str(s.hops), f"{sum(r.flip_flops for r in s.registers):,}", s.channel)
+        (s.source, s.target, str(s.hops), f"{sum(r.flip_flops for r in s.registers):,}", names[s.channel])
         for s in hops.streams
     ]
     stages = {r.boundary: r.stages for s in hops.streams for r in s.registers}

@@ -117,6 +117,15 @@ class Plan(PlanModel):
         inside = "; ".join(filter(None, (self.layer_of(engine), more)))
         return f"{engine} ({inside})" if inside else engine
 
+    def names_in(self, phase: PhaseEntry) -> dict[str, str]:
+        """Return what the report calls engines and streams of a phase, by their ids: with the layers they are of."""
+        names = {engine: self.named(engine) for engine in phase.engines}
+        for stream in phase.channels:
+            at = filter(None, map(self.layer_of, (stream.source, stream.target)))
+            layers = " to ".join(dict.fromkeys(at))
+            names[stream.name] = f"{stream.name} ({layers})" if layers else stream.name
+        return names
+
     @property
     def fpga_of(self) -> dict[str, str]:
         """The FPGA of every slot."""

@@ -123,7 +123,9 @@ def power_lines(power: PowerEntry, fpgas: Sequence[FpgaEntry]) -> list[str]:
 
 def _line(card: CardPower, fpga: FpgaEntry) -> str:
     limit = "" if fpga.power_limit_w is None else f"; {fpga.board} may draw {fpga.power_limit_w:g} W"
-    return f"{card.fpga:<10} {_watts(card)}: {card.static_w:.3g} W at rest, {card.dynamic_w:.3g} W of the plan{limit}"
+    alone = ", the chip alone" if fpga.power_base_w is None else ""
+    parts = f"{card.static_w:.3g} W at rest, {card.dynamic_w:.3g} W of the plan"
+    return f"{card.fpga:<10} {_watts(card)}{alone}: {parts}{limit}"
 
 
 def _watts(told: CardPower | PowerEntry) -> str:

@@ -80,7 +80,8 @@ def _targets(view: Context) -> list[str]:
 def _longest(view: Context) -> list[str]:
     phase, count = view.phase, sum(each.slices for each in view.phase.channels)
     likely, clock_mhz = lowest_clock(part.estimates for part in phase.networks), view.plan.options.clock_mhz
-    return channel.longest_streams(phase.longest, count, clock_mhz, likely, slices_built=phase.slices_built)
+    names = view.plan.names_in(phase)
+    return channel.longest_streams(phase.longest, count, clock_mhz, likely, names, slices_built=phase.slices_built)
 
 
 def _bargains(view: Context) -> list[str]:
@@ -108,12 +109,15 @@ def _far_streams(view: Context) -> list[str]:
     if max(len(fpga.slots) for fpga in view.plan.platform.fpgas) < 3:
         return []
     built = view.plan.crossings_built(view.phase) and view.plan.build_ends
-    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, built=built)
+    names = view.plan.names_in(view.phase)
+    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, names, built=built)
 
 
 def _modules(view: Context) -> list[str]:
-    phase = view.phase
-    return module.modules(phase.modules, phase.joined, phase.partition.assignment, phase.pblocks)
+    phase, layers = view.phase, {}
+    for each in phase.modules:
+        layers[each.name] = [view.plan.layer_of(engine) or engine for engine in each.engines]
+    return module.modules(phase.modules, phase.joined, phase.partition.assignment, phase.pblocks, layers)
 
 
 def _run_times(view: Context) -> list[str]:
@@ -159,11 +163,21 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ),
     (
         "Where large memories lie",
-        lambda view: memories(view.phase.memories, view.phase.slot_of | view.phase.fifo_slot_of, view.slots),
+        lambda view: memories(
+            view.phase.memories,
+            view.phase.slot_of | view.phase.fifo_slot_of,
+            view.slots,
+            view.plan.names_in(view.phase),
+        ),
     ),
     ("How likely it is to fit", _fits),
     ("What is constrained", _constrained),
-    ("Streams between slots", lambda view: partition.crossings(view.phase.partition, view.platform.stream_wires)),
+    (
+        "Streams between slots",
+        lambda view: partition.crossings(
+            view.phase.partition, view.platform.stream_wires, view.plan.names_in(view.phase)
+        ),
+    ),
     ("Streams over several SLR boundaries", _far_streams),
     (
         "Registers at SLR boundaries",

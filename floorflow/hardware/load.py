@@ -114,7 +114,10 @@ def _check_fpgas(board: Board, fpgas: int, topology: Topology, file: str) -> Non
         raise PlatformError(f"fpgas: expected at least 1, found {fpgas}")
     asked = f"{board.name}: {fpgas} FPGAs were asked for"
     if fpgas > board.max_fpgas == 1 and board.link is None:
-        raise PlatformError(f"{asked}, but its boards have no link to one another", hint="use one FPGA")
+        raise PlatformError(
+            f"{asked}, but its boards have no link to one another",
+            hint="use one FPGA, or a board's file of your own with link and max_fpgas (platforms/README.md)",
+        )
     if fpgas > board.max_fpgas:
         most = f"at most {board.max_fpgas}"
         raise PlatformError(f"{asked}, {most} can be linked ({file}: max_fpgas)", hint=f"use {most} FPGAs")

@@ -221,7 +221,7 @@ def filled_by_one(plan: Plan, fpga: str, phase: int) -> str:
         return ""
     largest = max(pblocks, key=lambda name: pblocks[name]["demand"]["LUT"])
     share = pblocks[largest]["demand"]["LUT"] / sum(pblock["demand"]["LUT"] for pblock in pblocks.values())
-    return f"no floorplan: {largest} has {share:.0%} of the LUTs, no pblock is needed"
+    return f"no floorplan: the module {largest} has {share:.0%} of the plan's LUTs, no pblock is needed"
 
 
 def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:

@@ -1,6 +1,7 @@
 """What differs between two plans: quantities, both ways, and whether what is required holds."""
 
 import json
+import re
 from itertools import combinations, islice
 from pathlib import Path
 
@@ -97,6 +98,19 @@ def test_what_an_engine_is_and_where_it_lies_stands_beside_its_layer(zynq: Path)
     assert "cannot be built yet, B alone: the moon is full" in told
     assert f"{engine} ({layer})" in told
     assert "PE +100.0%" in told
+
+
+def test_engines_are_compared_by_their_layers_where_numbers_moved_on(zynq: Path, tmp_path: Path) -> None:
+    """FINN counts engines of a kind: one that is built otherwise takes a number less for all behind it."""
+    text = (zynq / "plan.json").read_text(encoding="utf-8")
+    moved = {"MVAU_hls_0": "MVAU_rtl_0", **{f"MVAU_hls_{n}": f"MVAU_hls_{n - 1}" for n in (1, 2, 3)}}
+    other = tmp_path / "plan.json"
+    other.write_text(re.sub("MVAU_hls_[0-3]", lambda found: moved[found[0]], text), encoding="utf-8")
+    found = ff.diff(zynq, other)
+    folded = {row.name: (row.a, row.b) for row in found.rows if row.group == "folding"}
+    assert folded == {f"Gemm_{n}/MVAU.engine": (f"MVAU_hls_{n}", moved[f"MVAU_hls_{n}"]) for n in range(4)}
+    assert not [row for row in found.rows if row.group == "moved"]
+    require_mirror(zynq, other)
 
 
 def test_a_rate_that_is_not_known_meets_nothing(zynq: Path) -> None:

@@ -18,7 +18,7 @@ from floorflow.backends.finn.names import VERSION_NAMES
 from floorflow.cli.inspect import print_inspection
 from floorflow.cli.main import app
 from tests.gated_models import squeeze_and_excite
-from tests.plans import CNV, EXAMPLES
+from tests.plans import CNV, EXAMPLES, TFC
 
 
 def run(*arguments: object) -> Any:
@@ -40,6 +40,15 @@ def test_json_holds_every_legal_value_and_what_the_foldings_range_over() -> None
     assert set(matrix["least_resources"]) == {"LUT", "FF", "BRAM18", "URAM", "DSP"}
     assert "PE" not in engines["ConvolutionInputGenerator_rtl_0"]
     assert not {"PE", "SIMD"} & set(engines["StreamingMaxPool_hls_0"])
+
+
+def test_the_network_as_a_whole_is_told_below_its_engines() -> None:
+    engines = [e["legal"] for e in json.loads(run("inspect", TFC, "-p", "pynq-z1", "--json").stdout)["engines"]]
+    lines = [line.split() for line in run("inspect", TFC, "-p", "pynq-z1").stdout.splitlines()]
+    told = next(line for line in lines if line[:2] == ["the", "network"])
+    least = [sum(e["least_resources"][name] for e in engines) for name in ("LUT", "BRAM18", "URAM", "DSP")]
+    cycles = [max(e[name] for e in engines) for name in ("fastest_cycles", "slowest_cycles")]
+    assert told[2:] == [f"{value:,}" for value in [*cycles, *least]]
 
 
 def test_densenet_becomes_engines_with_a_concat_for_every_dense_layer() -> None:

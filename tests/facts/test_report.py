@@ -149,7 +149,9 @@ def test_report_says_which_streams_go_far_why_and_on_which_registers(
     stream = plan.phases[0].partition.hops.streams[0]
     assert told[0] == f"* {why}"
     assert "2 at fpga0.SLR0-fpga0.SLR1, 2 at fpga0.SLR1-fpga0.SLR2" in " ".join(told)
-    assert told[-1].split() == ["fpga0.SLR0", "fpga0.SLR2", "2", "136", stream.channel]
+    name = plan.names_in(plan.phases[0])[stream.channel]
+    assert name.startswith(f"{stream.channel} (")
+    assert told[-1].split(maxsplit=4) == ["fpga0.SLR0", "fpga0.SLR2", "2", "136", name]
 
 
 def test_a_stretch_that_stops_the_rate_names_the_option(u250: Plan) -> None:
@@ -222,6 +224,14 @@ def test_every_candidate_of_the_trace_is_listed(pynq: Plan) -> None:
         assert tried.verdict in row
 
 
+def test_modules_are_told_with_the_layers_that_they_compute(u250: Plan) -> None:
+    rows = {row.split()[0]: row for row in section(u250, "Modules")[1:]}
+    for module in u250.phases[0].modules:
+        layers = [u250.layer_of(engine) or engine for engine in module.engines]
+        assert layers[0] in rows[module.name]
+        assert rows[module.name].endswith(layers[-1])
+
+
 def test_slots_stand_against_their_limits(u250: Plan) -> None:
     rows = section(u250, "Use of each slot")
     limit = int(0.7 * u250.platform.fpgas[0].slots[2].available.LUT + 1e-9)
@@ -231,7 +241,7 @@ def test_slots_stand_against_their_limits(u250: Plan) -> None:
 
 def test_crossings_show_wires_and_boundaries_their_capacity(u250: Plan) -> None:
     crossing = u250.phases[0].partition.crossings[0]
-    row = next(line for line in section(u250, "Streams between slots") if line.endswith(crossing.channel))
+    row = next(line for line in section(u250, "Streams between slots") if crossing.channel in line)
     assert row.split()[3:5] == [str(crossing.width_bits), str(-(-crossing.width_bits // 8) * 8 + 2)]
     load = u250.phases[0].partition.loads[0]
     row = next(line for line in section(u250, "SLR boundaries and links") if line.startswith(load.name))
@@ -335,7 +345,10 @@ def test_weights_written_at_run_time_are_named(u250: Plan) -> None:
 
 def test_candidates_that_could_not_be_placed_ask_for_fewer_pblocks(pynq: Plan) -> None:
     failed = refused(pynq, Refusal("no room", place="fpga0.SLR0"), "place")
-    assert f"fewer pblocks than these {len(pynq.phases[0].modules)}" in steps(failed)
+    assert len(pynq.phases[0].modules) == 1
+    assert "(10 cycles) could not be placed: --fill LUT=" in steps(failed)
+    module = pynq.phases[0].modules[0].model_dump()
+    assert "fewer pblocks than these 2" in steps(changed(failed, "phases", 0, "modules", value=[module, module]))
     assert "without --keep-granularity" in steps(changed(failed, "options", "keep_granularity", value=True))
 
 

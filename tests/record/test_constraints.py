@@ -84,6 +84,6 @@ def test_a_die_that_one_module_fills_is_told_as_no_floorplan() -> None:
     rect, slot = Rect(0, 0, 9, 14), ZYNQ.slots[0].name
     held = SimpleNamespace(pblocks={"big": pblock(slot, rect, lut=80), "tail": pblock(slot, rect, lut=20)})
     told = {asked: summarised(asked, {slot: "none"}, [slot], {"fpga0": held}) for asked in ("auto", "none")}  # type: ignore[dict-item,arg-type]
-    assert told["auto"].startswith("no floorplan: big has 80% of the LUTs, no pblock is needed;")
+    assert told["auto"].startswith("no floorplan: the module big has 80% of the plan's LUTs, no pblock is needed;")
     assert "constrained" not in told["auto"]
     assert told["none"].startswith("constrained: nothing")

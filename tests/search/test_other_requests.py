@@ -13,6 +13,7 @@ from floorflow.backends.finn.read.dataflow import read_source
 from floorflow.errors import InfeasibleError, Refused
 from floorflow.facts import Extras, read_plan
 from floorflow.facts.extras import BargainsEntry, best_bargains, left_out
+from floorflow.facts.extras import bargains as bargain_lines
 from floorflow.record.run import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, Request
 from floorflow.resources import ZERO
@@ -127,7 +128,17 @@ def test_every_share_of_the_rate_has_a_row(out: Path) -> None:
     assert check(out) == []
     for row in bargains(out).rows:
         assert rate * (1 - row.less) * 0.999 <= row.fps <= rate * (1 - row.less)
-        assert f"--fps {row.fps:.12g}" in (out / "report.txt").read_text()
+        assert row.figures is None or f"--fps {row.fps:.12g}" in (out / "report.txt").read_text()
+
+
+def test_shares_of_the_rate_that_free_nothing_stand_in_one_row(out: Path) -> None:
+    found = extras(out)
+    assert found.bargains is not None
+    first = found.bargains.rows[0]
+    rows = [first.model_copy(update={"less": less, "figures": None}) for less in (0.01, 0.05)]
+    same = found.model_copy(update={"bargains": found.bargains.model_copy(update={"rows": rows})})
+    told = [line.split("  ")[0].strip() for line in bargain_lines(same, 7, measured=False) if "the same" in line]
+    assert told[1:] == ["1% to 5%"]
 
 
 @pytest.mark.parametrize(

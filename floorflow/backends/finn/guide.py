@@ -73,7 +73,7 @@ def _one(plan: Plan, place: Place, options: FinnOptions) -> Iterator[BuildStep]:
     if plan.unbuilt:
         yield _built(plan, place, options, f"{place.path(made)} has a stitched IP, and the design around it is yours")
         yield _bound(place, made)
-        yield BuildStep("Implement it in a Vivado project of your own", (), "Vivado", f"source {_hooks(place)} in it")
+        yield BuildStep("Implement it in a Vivado project of your own", (), "Vivado", _hooks(place))
         yield measured_step(place, "REPORTS", place.beside("bound"))
         return
     bitstreams = "a bitstream for each card" if several else "the bitstream"
@@ -114,7 +114,9 @@ def _bound(place: Place, made: str) -> BuildStep:
 
 def _hooks(place: Place) -> str:
     own = [name.replace(".unbound", "") for name in place.matching("pblocks.unbound.tcl")]
-    return ", ".join(place.beside("bound", name) for name in own) or "nothing, for nothing is constrained,"
+    if not own:
+        return "there is nothing to source in it, for the plan constrains nothing"
+    return f"source {', '.join(place.beside('bound', name) for name in own)} in it"
 
 
 def _relinked(script: str, how: str) -> BuildStep:

@@ -170,7 +170,8 @@ def _finish(lowering: Lowering, maker: Operation, wire: Wire, index: int, *, lab
         wire = layers.label_select(lowering, maker, wire, 1)
     if wire.pending:
         names = some(map(left_to_host, wire.pending))
-        lowering.notes.append(f"computed on the host, behind the last engine: {names}")
+        count = f"of {prod(wire.shape):,} values a frame, which no rate counts"
+        lowering.notes.append(f"computed on the host, behind the last engine: {names}, {count}")
     lowering.to_host(wire, index)
 
 

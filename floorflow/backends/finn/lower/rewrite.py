@@ -232,4 +232,5 @@ def _all_readers_take(network: Network, tensor: str, flowing: set[str]) -> bool:
 
 def left_to_host(operation: Operation) -> str:
     """Return how people are told of an operation that the host computes: of a layer that is its bias alone."""
-    return f"the bias of '{operation.name}'" if operation.type in LAYERS else f"'{operation.name}'"
+    is_bias = operation.type in LAYERS
+    return f"'{operation.name}' (its bias alone)" if is_bias else f"'{operation.name}' ({operation.type})"
