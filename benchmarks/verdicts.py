@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 BOARDS = ("pynq-z1", "zcu104", "alveo-u250", "xcku5p")
@@ -22,6 +23,8 @@ HEADINGS = (
     "model", "board", "verdict", "FPGAs", "interval", "bound", "frames/s", "bottleneck", "SLRs",
     "largest use of available", "SLR crossings", "over links", "gap fold", "gap partition", "gap place", "seconds",
 )  # fmt: skip
+MOST_SAID = 300
+"""Characters of a message that a row has room for."""
 
 
 def main() -> None:
@@ -47,7 +50,7 @@ def row(model: Path, board: str, more: list[str]) -> list[str]:
         done = floorflow("plan", str(model), "-p", board, "-o", str(out), "--no-plots", "--json", "-q", *more)
         seconds = f"{time.perf_counter() - started:.1f}"
         if done.returncode:
-            said = " ".join(done.stderr.split())
+            said = shorten(done.stderr, MOST_SAID, placeholder=" ...")
             return [name, board, f"exit {done.returncode}: {said}", *[""] * (len(HEADINGS) - 4), seconds]
         checked = floorflow("check", str(out)).returncode
         return [name, board, "legal" if checked == 0 else "ILLEGAL", *plan_cells(json.loads(done.stdout)), seconds]

@@ -29,7 +29,7 @@ MOST_BYTES: Mapping[FileKind, int] = {
     "floorplan": 64 * _MIB,
     "costs": 256 * _MIB,
 }
-"""The largest file of each kind that is read; docs/using.md has the same table. Protobuf takes no model above 2 GiB."""
+"""The largest file of each kind that is read, as docs/models.md has it. Protobuf takes no model above 2 GiB."""
 
 _SORTS = (
     (stat.S_ISDIR, "a folder"),

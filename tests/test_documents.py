@@ -60,6 +60,8 @@ LONG = {
     r'(?<=plan\(")examples/cnv_2w2a.onnx': "examples/tfc_1w1a.onnx",
 }
 """Networks that take long to plan so, and what is planned instead of them; they themselves are by -m slow."""
+MOST_CHARACTERS = 400
+"""Of a line or a row of a table: nobody reads longer ones."""
 RUN_BY_THE_GATE = ("python3 -m venv",)
 """Commands that `.ci/run` takes from the README and runs in fresh environments."""
 
@@ -201,6 +203,21 @@ def test_documented_python_runs(program: str, workplace: Path, monkeypatch: pyte
 
 def test_there_is_documented_python() -> None:
     assert len(programs()) == 2
+
+
+def test_no_line_is_too_long_to_read() -> None:
+    texts = {path: path.read_text(encoding="utf-8") for path in [*DOCUMENTS, *ROOT.glob("benchmarks/*.md")]}
+    long = [
+        f"{path.name}:{number}"
+        for path, text in texts.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if len(line) > MOST_CHARACTERS
+    ]
+    assert not long
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 90
 
 
 def test_files_that_documents_name_exist() -> None:

@@ -203,7 +203,7 @@ def test_nobody_else_opens_a_file_of_the_user() -> None:
 
 
 def test_the_table_of_limits_is_that_of_the_constants() -> None:
-    text = (REPO / "docs" / "using.md").read_text(encoding="utf-8")
+    text = (REPO / "docs" / "models.md").read_text(encoding="utf-8")
     table = text.split("## Limits of what is read")[1].split("\n## ")[0]
     stated = {
         name: int(number.replace(",", ""))

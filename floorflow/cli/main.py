@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from inspect import cleandoc
 from typing import Annotated, Any
 
 import typer
@@ -61,17 +62,22 @@ class _Commands(TyperGroup):
 
 def loaded(name: str) -> Any:
     """Return a command with its options."""
-    function, epilog = _function(name)
+    function, examples = _function(name)
     alone = typer.Typer(add_completion=False)
-    alone.command(name, epilog=epilog)(function)
-    return get_command(alone)
+    alone.command(name, help=f"{cleandoc(function.__doc__ or '')}\n\n{examples}")(function)
+    command = get_command(alone)
+    if name == "plan":
+        from floorflow.cli.plan import COMMON, show
+
+        show(command, *COMMON)
+    return command
 
 
-def _function(name: str) -> tuple[Callable[..., None], str | None]:
-    """Import a command; return its function, and the text below its help."""
+def _function(name: str) -> tuple[Callable[..., None], str]:
+    """Import a command; return its function, and examples of it."""
     home, function = _HOMES.get(name, (name, name))
     module = import_module(f"floorflow.cli.{home}")
-    return getattr(module, function), getattr(module, "EXAMPLES", None)
+    return getattr(module, function), getattr(module, "EXAMPLES", "")
 
 
 _HOMES = {

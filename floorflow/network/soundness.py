@@ -15,7 +15,7 @@ from onnx import TensorProto, defs, helper
 from floorflow.errors import InputError
 
 MOST_SIZE = 2**24
-"""The largest size of one dimension, kernel, stride, dilation or pad; docs/using.md has the same number."""
+"""The largest size of one dimension, kernel, stride, dilation or pad; docs/models.md has the same number."""
 MOST_ELEMENTS = 2**30
 """The most elements of a tensor."""
 MOST_PIXELS = 2**22
