@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Refusal,
         ResourcePlan,
         ResourcePlanInterrupted,
+        SweepResult,
         ToolFailed,
         Verdict,
         Violation,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
         platform,
         platforms,
         read,
+        sweep,
         utilisation,
     )
 
@@ -90,6 +92,7 @@ __all__ = [
     "Refusal",
     "ResourcePlan",
     "ResourcePlanInterrupted",
+    "SweepResult",
     "ToolFailed",
     "Verdict",
     "Violation",
@@ -110,6 +113,7 @@ __all__ = [
     "platform",
     "platforms",
     "read",
+    "sweep",
     "utilisation",
 ]
 

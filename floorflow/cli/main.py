@@ -33,6 +33,7 @@ COMMANDS = {
     "check": "Check a plan and its files, or anybody's floorplan, independently; exit 1 if anything is wrong.",
     "build": "Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
+    "sweep": "Plan models x platforms x options of a file, each apart; one table and page of all; resumes if killed.",
     "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
     "diff": "Compare two plans: rate, room, foldings, places, options; exit 1 where --require does not hold.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
@@ -85,7 +86,7 @@ def _function(name: str) -> tuple[Callable[..., None], str | None]:
         from floorflow.cli import studies
 
         found = getattr(studies, name)
-    elif name in ("build", "diff", "next", "report"):
+    elif name in ("build", "diff", "next", "report", "sweep"):
         found = _of_a_plan(name)
     elif name == "check":
         from floorflow.cli.check import check
@@ -109,6 +110,10 @@ def _of_a_plan(name: str) -> Callable[..., None]:
         from floorflow.cli.build import build
 
         found = build
+    elif name == "sweep":
+        from floorflow.cli.sweep import sweep
+
+        found = sweep
     elif name == "next":
         from floorflow.cli.next import next_
 
