@@ -131,7 +131,9 @@ class Sweep:
             "minutes": ceil((self.limit_s + GRACE_S) / 60),
             "mem_mb": MEM_MB,
             "threads": self.threads,
-            "points": {point.name: {"digest": point.digest, "command": shlex.join(point.words)} for point in self.points},
+            "points": {
+                point.name: {"digest": point.digest, "command": shlex.join(point.words)} for point in self.points
+            },
         }
         write_jobs(self.folder, _SNAKEFILE, config)
         for point in self.left:

@@ -18,7 +18,6 @@ from typing import Any
 import yaml
 
 from floorflow.errors import InputError, ToolError
-from floorflow.output import write_file
 from floorflow.reading import read_bytes
 
 CONFIG, SNAKEFILE = "config.yaml", "Snakefile"
@@ -51,9 +50,10 @@ def command(folder: Path, at_once: int, threads: int, limits: Mapping[str, int],
     """Return the command that runs ``folder/Snakefile``, so many jobs at once with so many threads each.
 
     ``limits``: what all running jobs may hold together of resources. A profile names a cluster, whose memory is its
-    scheduler's to share out. What is there and what is not the jobs' names tell, never the times of files.
+    scheduler's to share out. What is there and what is not the jobs' names tell, never the times of files; what is
+    there is whole (`tell_of`), whether or not Snakemake lived to see it.
     """
-    own = ["-s", "Snakefile", "--directory", str(folder), "--keep-going", "--nolock", "--rerun-incomplete"]
+    own = ["-s", "Snakefile", "--directory", str(folder), "--keep-going", "--nolock", "--ignore-incomplete"]
     own += ["--rerun-triggers", "params", "--keep-incomplete"]
     own += ["--jobs", str(at_once)] if profile else ["--cores", str(at_once * threads)]
     own += ["--resources", *(f"{name}={amount}" for name, amount in limits.items())]
@@ -86,7 +86,9 @@ def alone(folder: Path, name: str) -> Iterator[int]:
 
 def tell_of(path: Path, content: object) -> None:
     """Write a file that tells of a job, whole or not at all."""
-    write_file(path, (json.dumps(content, indent=1, sort_keys=True) + "\n").encode(), force=True)
+    beside = path.with_name(f".{path.name}")
+    beside.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    beside.replace(path)
 
 
 def run(words: Sequence[str], folder: Path, lock: int, state: Callable[[], str], tell: Callable[[str], None]) -> int:
