@@ -191,7 +191,7 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
 def test_the_sweep_that_ships_is_one_of_cards(tmp_path: Path) -> None:
     done = floorflow("sweep", ROOT / "examples/sweeps/cards.yaml", "-o", tmp_path / "out", "--dry-run")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("4 points: 0 done, 4 to plan\n")
+    assert done.stdout.startswith("5 points: 0 done, 5 to plan\n")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ _AXES = (0.085, 0.115, 0.60, 0.735)
 _MOST_NAMED = 14
 """Lines of the key."""
 _KEY_POINTS, _APART_POINTS = 165.0, 11.0
-"""Width of a name in the key; how far numbers of points are from one another."""
+"""Width of a name in the key; how far the number of a point is from what else is there."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Cost:
     title: str
     label: str
     kind: str
+
+    @property
+    def is_same_everywhere(self) -> bool:
+        """Whether plans on different boards can be compared by it."""
+        return self.kind == "amount"
 
 
 COSTS: Mapping[str, Cost] = {
@@ -72,28 +78,34 @@ def _chart(rows: Sequence[Row], cost: Cost, count: int) -> Figure:
         axes = figure.add_axes(_AXES)
         models = list(dict.fromkeys(row["model"] for row in rows))
         groups = list(dict.fromkeys((row["model"], row["platform"]) for row in rows))
-        for number, group in enumerate(groups):
-            marker, _ = MARKS[number % len(MARKS)]
-            _, colour = MARKS[(models.index(group[0]) if len(models) > 1 else number) % len(MARKS)]
-            own = [row for row in rows if (row["model"], row["platform"]) == group]
-            name = " on ".join(group) if len(models) > 1 else group[1]
-            label = shortened(name, _KEY_POINTS, SIZE) if number < _MOST_NAMED else "_"
-            style: dict[str, Any] = {"marker": marker, "color": colour, "mec": "white", "mew": 0.7, "markersize": 7.5}
-            axes.plot(_of(own, cost.column), _of(own, "fps"), ls="none", zorder=5, label=label, **style)
         _scale(axes, rows, cost)
-        edges = [front([row for row in rows if row["model"] == model], cost.column) for model in models]
-        for number, edge in enumerate(edges):
-            colour = MARKS[number % len(MARKS)][1] if len(models) > 1 else QUIET
-            ends = [*_of(edge, cost.column), axes.get_xlim()[1]]
-            axes.step(ends, [*_of(edge, "fps"), edge[-1]["fps"]], where="post", color=colour, lw=1.0, zorder=3)
-        _number(axes, [row for edge in edges for row in edge], cost)
+        edges: list[list[Row]] = []
+        for number, group in enumerate(groups):
+            of = models.index(group[0]) if len(models) > 1 else number
+            marker, colour = MARKS[number % len(MARKS)][0], MARKS[of % len(MARKS)][1]
+            own = [row for row in rows if (row["model"], row["platform"]) == group]
+            names = [Path(name).stem if name.endswith((".onnx", ".yaml")) else name for name in group]
+            label = shortened(" on ".join(names[len(models) == 1 :]), _KEY_POINTS, SIZE)
+            style: dict[str, Any] = {"marker": marker, "color": colour, "mec": "white", "mew": 0.7, "markersize": 7.5}
+            label = label if number < _MOST_NAMED else "_"
+            axes.plot(_of(own, cost.column), _of(own, "fps"), ls="none", zorder=5, label=label, **style)
+            if cost.is_same_everywhere:
+                own = [row for row in rows if row["model"] == group[0]]
+            edge, colour = front(own, cost.column), colour if len(models) > 1 or not cost.is_same_everywhere else QUIET
+            if edge not in edges:
+                edges.append(edge)
+                ends = [*_of(edge, cost.column), axes.get_xlim()[1]]
+                axes.step(ends, [*_of(edge, "fps"), edge[-1]["fps"]], where="post", color=colour, lw=1.0, zorder=3)
+        _number(axes, [row for edge in edges for row in edge], rows, cost)
         axes.plot([], [], color=QUIET, lw=1.0, label="highest rate at this cost or less")
         left, bottom, width, height = _AXES
         place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (left + width + 0.015, bottom + height)}
         figure.legend(fontsize=SIZE, frameon=False, borderaxespad=0, labelspacing=0.8, **place)
-        whose = models[0] if len(models) == 1 else f"{len(models)} models"
-        without = count - len(rows)
-        told = f"{len(rows)} plans{f', {without} points without one' if without else ''}; numbers are rows of the table"
+        whose = Path(models[0]).stem if len(models) == 1 else f"{len(models)} models"
+        without = f", {count - len(rows)} points without one" if count > len(rows) else ""
+        best = max(rows, key=lambda row: float(row["fps"]))
+        told = f"{len(rows)} plans{without}; numbers are rows of the table"
+        told += f"; the highest rate is {frames_text(best['fps'])} frames/s ({best['number']})"
         write_lines(figure, left * _WIDTH, (f"{whose}: {cost.title}", 0.34), (told, 0.56))
         return figure
 
@@ -126,21 +138,19 @@ def _scale(axes: Axes, rows: Sequence[Row], cost: Cost) -> None:
     axes.grid(color=RULE, linewidth=0.4)
     axes.set_xlabel(cost.label, fontsize=SIZE, color=QUIET)
     axes.set_ylabel("frames/s (logarithmic)", fontsize=SIZE, color=QUIET)
-    top = max(rates)
-    axes.annotate(
-        f"{frames_text(top)} frames/s", (1, top), (-4, 4), xycoords=("axes fraction", "data"),
-        textcoords="offset points", ha="right", fontsize=TICK_SIZE, color=QUIET,
-    )  # fmt: skip
 
 
-def _number(axes: Axes, rows: Sequence[Row], cost: Cost) -> None:
-    """Write the number of each row beside it, where there is room."""
-    written: list[tuple[float, float]] = []
-    for row in rows:
-        x, y = axes.transData.transform((row[cost.column], row["fps"])) * 72 / axes.figure.dpi
-        if all(abs(x - a) + abs(y - b) > _APART_POINTS for a, b in written):
-            written.append((x, y))
-            place: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "bottom"}
-            axes.annotate(
-                f"{row['number']}", (row[cost.column], row["fps"]), (-4, 3), fontsize=TICK_SIZE, color=INK, **place
-            )
+def _number(axes: Axes, numbered: Sequence[Row], rows: Sequence[Row], cost: Cost) -> None:
+    """Write the numbers of some rows beside them, where no mark and no other number is in the way."""
+    per_pixel = 72 / axes.figure.dpi
+    places = [axes.transData.transform((row[cost.column], row["fps"])) * per_pixel for row in rows]
+    taken = [(float(x), float(y)) for x, y in places]
+    for row in numbered:
+        x, y = taken[rows.index(row)]
+        side = -1 if x - axes.bbox.x0 * per_pixel > _APART_POINTS else 1
+        centre = x + 8 * side, y + 7
+        if all(abs(centre[0] - a) + abs(centre[1] - b) > _APART_POINTS for a, b in taken if (a, b) != (x, y)):
+            taken.append(centre)
+            style: dict[str, Any] = {"fontsize": TICK_SIZE, "color": INK, "va": "bottom", "textcoords": "offset points"}
+            at, ends = (row[cost.column], row["fps"]), "right" if side < 0 else "left"
+            axes.annotate(f"{row['number']}", at, (4 * side, 3), ha=ends, **style)
