@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Refusal,
         ResourcePlan,
         ResourcePlanInterrupted,
+        SweepResult,
         ToolFailed,
         Verdict,
         Violation,
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
         platform,
         platforms,
         read,
+        sweep,
         utilisation,
     )
 
@@ -93,6 +95,7 @@ __all__ = [
     "Refusal",
     "ResourcePlan",
     "ResourcePlanInterrupted",
+    "SweepResult",
     "ToolFailed",
     "Verdict",
     "Violation",
@@ -114,6 +117,7 @@ __all__ = [
     "platform",
     "platforms",
     "read",
+    "sweep",
     "utilisation",
 ]
 

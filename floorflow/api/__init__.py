@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from floorflow.api.scheduling import CASE_METHODS, CaseComparison, compare_case, compare_reconfigured
     from floorflow.api.studies import FEWEST_POINTS, MOST_POINTS, POINTS, Comparison, Pareto, Study, compare, pareto
+    from floorflow.api.sweeping import SweepResult, sweep
     from floorflow.facts.diff import Diff
     from floorflow.facts.explain import Explanation
 
@@ -65,6 +66,7 @@ _LATER = {
     "pricing": ("cost", "lines_of"),
     "scheduling": ("CASE_METHODS", "CaseComparison", "compare_case", "compare_reconfigured"),
     "studies": ("FEWEST_POINTS", "MOST_POINTS", "POINTS", "Comparison", "Pareto", "Study", "compare", "pareto"),
+    "sweeping": ("SweepResult", "sweep"),
     "reporting": (
         *("DEPTH", "beside_plan", "utilisation", "utilisation_data", "utilisation_picture", "utilisation_text"),
     ),

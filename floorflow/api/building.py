@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from floorflow.api.folders import require_folder
 from floorflow.errors import ToolError
 from floorflow.facts.run_times import CARD_MB, RUN_MB, assembly_s, luts_by_card, minutes, session_s, wall_s
 from floorflow.importing import whole_imports
-from floorflow.reading import read_bytes, read_json
+from floorflow.reading import read_json
 
 if TYPE_CHECKING:
     from floorflow.jobs.stitched import Build
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 MODULES = "finn/build/modules"
 """Where FINN's build leaves the IP of modules, in the folder of a plan."""
 LIBRARY = "library"
-_TELL_S = 1.0
 _CLUSTER_THREADS = 4
 _MOST_THREADS = 8
 """Of Vivado's steps."""
@@ -166,11 +165,8 @@ def build(
             return BuildResult(made, at_once, dry_run)
         limits = {"vivado": licences or at_once, **({} if profile else {"mem_mb": memory_mb()})}
         words = command(made.folder, at_once, made.threads, limits, profile)
-        try:
-            with tell.stage("build"):
-                code = run(words, made.folder, lock, _now_and_then(lambda: tell.note(_state(made))))
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"{_state(made)}; the same command goes on from there") from None
+        with tell.stage("build"):
+            code = run(words, made.folder, lock, lambda: _state(made), tell.note)
     return BuildResult(made, at_once, dry_run, time.perf_counter() - started, _failed(made, code))
 
 
@@ -195,19 +191,6 @@ def _vivado(given: str | Path | None) -> Any:
     return Vivado(Path(path).resolve(), release[1])
 
 
-def _now_and_then(act: Callable[[], None]) -> Callable[[], None]:
-    """Return what acts at most once in `_TELL_S`."""
-    last = -_TELL_S
-
-    def tell() -> None:
-        nonlocal last
-        if time.monotonic() - last >= _TELL_S:
-            last = time.monotonic()
-            act()
-
-    return tell
-
-
 def _state(made: Build) -> str:
     """Return how many modules are made, and what the runs that are under way do."""
     from floorflow.jobs.stitched import CARDS, FAILED, RUNS, WORK
@@ -227,16 +210,14 @@ def _state(made: Build) -> str:
 
 def _failed(made: Build, code: int) -> dict[str, str]:
     """Return the sentence of each module and card that was not made."""
-    from floorflow.jobs.snakemake import LOG
+    from floorflow.jobs.snakemake import require_begun
     from floorflow.jobs.stitched import FAILED
 
     found: dict[str, str] = {}
     for path in sorted((made.folder / FAILED).glob("*.json")):
         found |= read_json(path, "report", "build again")
     if code and not found:
-        log = read_bytes(made.folder / LOG, "report", "build again").decode(errors="replace").splitlines()
-        if not any(line.startswith(("rule ", "localrule ")) for line in log):
-            raise ToolError(f"Snakemake failed: {' '.join(log[-3:])}", hint=f"see {made.folder / LOG}")
+        require_begun(made.folder)
     left = [one.cell for held in made.missing.values() for one in held if not made.library.has(one.name)]
     lacks = left or [made.cards[name]["card"] for name in made.cards_to_stitch]
     outside = "its job ended without a word, as one does that is killed from outside"

@@ -35,6 +35,7 @@ COMMANDS = {
     "check": "Check a plan and its files, or anybody's floorplan, independently; exit 1 if anything is wrong.",
     "build": "Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed.",
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
+    "sweep": "Plan models x platforms x options of a file, each apart; one table and page of all; resumes if killed.",
     "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
     "explain": "Explain a plan: why this rate, what is short, what one step more or less gives; or one thing in it.",
     "diff": "Compare two plans: rate, room, foldings, places, options; exit 1 where --require does not hold.",

@@ -16,6 +16,7 @@ from floorflow.facts.links import Links
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import UNBUILT, Plan
 from floorflow.facts.text import chance, number, rate, table
+from floorflow.resources import RESOURCE_NAMES
 
 Value = int | float | str | None
 Group = Literal["figures", "places", "folding", "moved", "options", "unbuilt"]
@@ -181,6 +182,23 @@ def _told_apart(own: Mapping[str, Subject], other: Mapping[str, Subject]) -> dic
     }
 
 
+FIGURES = (
+    *("fps", "latency_us", "clock_mhz", "likely_clock_low_mhz", "likely_clock_high_mhz", "interval_cycles"),
+    *("bound_cycles", "joint_bound_cycles", "limited_by", "fpgas", "copies", "phases", "fullest"),
+    *("fullest_share", "fullest_share_of_limit", "least_likely", "least_likelihood", "slr_crossings", "slr_wires"),
+    *("link_crossings", "link_gbps", "wire_length", "unbuilt", *RESOURCE_NAMES),
+)
+"""What `figures` knows of each plan."""
+
+
+def figures(plan: Plan) -> dict[str, Value]:
+    """Return the quantities of a whole plan of one network; of several phases none has the resources of all."""
+    read = _Reading(plan, names_networks=False, names_phases=False)
+    used = read.used(plan.phases[0], "") if len(plan.phases) == 1 else ()
+    found = {**read.rates(_networks(plan)[0]), **read.room(), **{row.name: row.b for row in used}}
+    return {name: found.get(name) for name in FIGURES}
+
+
 def _networks(plan: Plan) -> list[str]:
     """Return the networks of a plan; copies of one are alike, and the first stands for all."""
     names = [network.name for network in plan.networks]
@@ -201,13 +219,13 @@ class _Reading:
         plan = self.plan
         for network in _networks(plan):
             before = f"{network}/" if self.names_networks else ""
-            for name, value in self._rates(network).items():
+            for name, value in self.rates(network).items():
                 yield DiffRow(before + name, "figures", None, value)
-        for name, value in self._room().items():
+        for name, value in self.room().items():
             yield DiffRow(name, "figures", None, value)
         for phase in plan.phases:
             before = f"{phase.name}/" if self.names_phases else ""
-            yield from self._used(phase, before)
+            yield from self.used(phase, before)
         for network in _networks(plan):
             for phase, part in plan.parts(network):
                 yield from self._engines(network, phase, part)
@@ -215,7 +233,8 @@ class _Reading:
         for warning in plan.unbuilt:
             yield DiffRow(warning.removeprefix(UNBUILT), "unbuilt", None, "cannot be built")
 
-    def _rates(self, network: str) -> dict[str, Value]:
+    def rates(self, network: str) -> dict[str, Value]:
+        """Return how fast a network is, and by what."""
         plan = self.plan
         found = next(row for row in plan.summary.networks if row.network == network)
         phase = plan.slowest_phase(network)
@@ -237,7 +256,8 @@ class _Reading:
             "limited_by": f"link {link}" if cycles else plan.named(own.bottleneck).removeprefix(f"{network}/"),
         }
 
-    def _room(self) -> dict[str, Value]:
+    def room(self) -> dict[str, Value]:
+        """Return how full the platform is, and what passes between its parts."""
         plan = self.plan
         full, least = plan.summary.fullness, least_likely(plan)
         used = {phase.name: phase.partition.utilisation for phase in plan.phases}
@@ -261,7 +281,7 @@ class _Reading:
             "unbuilt": len(plan.unbuilt),
         }
 
-    def _used(self, phase: PhaseEntry, before: str) -> Iterator[DiffRow]:
+    def used(self, phase: PhaseEntry, before: str) -> Iterator[DiffRow]:
         """Yield what a phase uses in all, and in each slot."""
         slots = {slot.name: phase.demand(slot.name).as_dict() for slot in self.plan.platform.slots}
         for name in next(iter(slots.values())):

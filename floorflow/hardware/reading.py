@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -83,7 +84,7 @@ def parse(
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise refused(f"{file}: {_first_problem(error)}", hint) from error
+        raise refused(f"{file}: {_first_problem(error, model.model_fields)}", hint) from error
 
 
 def declared_schema(text: str, file: str) -> object:
@@ -124,12 +125,13 @@ def _require_plain(text: str) -> None:
             raise yaml.YAMLError(f"holds more than {MAX_VALUES:,} values, with those behind its aliases")
 
 
-def _first_problem(error: ValidationError) -> str:
-    """Say where the first problem is, what was expected there and what was found."""
+def _first_problem(error: ValidationError, fields: Collection[str]) -> str:
+    """Say where the first problem is, what was expected there and what was found; ``fields``: those of the file."""
     problem = error.errors()[0]
     field = ".".join(str(part) for part in problem["loc"]) or "the file"
     if problem["type"] == "extra_forbidden":
-        return f"{field}: unknown field"
+        near = get_close_matches(field, fields, n=1)
+        return f"{field}: unknown field{f'; did you mean {near[0]}?' if near else ''}"
     if problem["type"] == "missing":
         return f"{field}: the field is missing"
     found = repr(problem["input"])

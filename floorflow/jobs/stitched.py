@@ -18,16 +18,15 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from floorflow.errors import InputError
 from floorflow.facts import Plan, read_plan
 from floorflow.facts.run_times import CARD_MB, RUN_MB, Run, assembly_s, luts_by_card, runs_of, session_s, sessions
 from floorflow.facts.stitched import TOP, StitchedModule, by_implementation, stitched_modules
 from floorflow.jobs.library import Library, Wanted, wanted_in
+from floorflow.jobs.snakemake import read_config, write_jobs
 from floorflow.reading import files_below, read_bytes
 
-FOLDER, CONFIG, SNAKEFILE = "jobs", "config.yaml", "Snakefile"
+FOLDER = "jobs"
 RUNS, CARDS, WORK, FAILED, LOG = "runs", "cards", "work", "failed", "vivado.log"
 """In `FOLDER`: what tells of finished runs and cards, where Vivado works, what went wrong; and what Vivado says."""
 TIMES_PREDICTED, LEAST_MINUTES = 4, 30
@@ -192,9 +191,7 @@ class Build:
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         self.library.folder.mkdir(parents=True, exist_ok=True)
         self.library.tidy()
-        (self.folder / SNAKEFILE).write_text(_SNAKEFILE, encoding="utf-8")
-        text = yaml.safe_dump(self.config(), sort_keys=False, width=120)
-        (self.folder / CONFIG).write_text(text, encoding="utf-8")
+        write_jobs(self.folder, _SNAKEFILE, self.config())
         for name in [*self.runs, *self.cards_to_stitch]:
             (self.folder / RUNS / f"{name}.json").unlink(missing_ok=True)
             (self.folder / WORK / name / LOG).unlink(missing_ok=True)
@@ -202,9 +199,9 @@ class Build:
         (self.folder / FAILED).mkdir()
 
 
-def read_config(folder: Path) -> tuple[Build, dict[str, Any]]:
+def read_build(folder: Path) -> tuple[Build, dict[str, Any]]:
     """Return what is to be made in the folder of jobs, and the data that was written of it."""
-    config = yaml.safe_load(read_bytes(folder / CONFIG, "configuration", "build again"))
+    config = read_config(folder)
     vivado = Vivado(Path(config["vivado"]), config["release"])
     library = Library(Path(config["library"]))
     return Build(folder.parent, Path(config["modules"]), library, vivado, config["threads"]), config

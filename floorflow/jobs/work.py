@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from floorflow.errors import FloorflowError, ToolError
 from floorflow.jobs.library import Wanted
-from floorflow.jobs.stitched import CARDS, FAILED, LOG, RUNS, WORK, Build, read_config, top_of
-from floorflow.output import write_file
+from floorflow.jobs.snakemake import alone, tell_of
+from floorflow.jobs.stitched import CARDS, FAILED, LOG, RUNS, WORK, Build, read_build, top_of
 
 SCRIPT = "session.tcl"
 _SESSION = """\
@@ -44,24 +42,16 @@ def main(words: Sequence[str]) -> int:
     """Do the job that the words name, in the folder of jobs; return its exit code."""
     kind, name = words
     folder = Path.cwd()
-    build, config = read_config(folder)
-    with _alone(folder / WORK, name) as held:
+    build, config = read_build(folder)
+    with alone(folder / WORK, name) as held:
         try:
             wrong = (_modules if kind == "modules" else _card)(build, config, name, held)
         except FloorflowError as error:
             wrong = {name: str(error)}
     if wrong:
-        _told(folder / FAILED / f"{name}.json", wrong)
+        tell_of(folder / FAILED / f"{name}.json", wrong)
         sys.stderr.write("".join(f"{one}: {why}\n" for one, why in wrong.items()))
     return 1 if wrong else 0
-
-
-@contextmanager
-def _alone(folder: Path, name: str) -> Iterator[int]:
-    """Wait until nobody else does a job: Vivado may outlive whoever waited for it, and holds the lock too."""
-    with (folder / f"{name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield file.fileno()
 
 
 def _modules(build: Build, config: dict[str, Any], name: str, lock: int) -> dict[str, str]:
@@ -79,7 +69,9 @@ def _modules(build: Build, config: dict[str, Any], name: str, lock: int) -> dict
         wrong = _taken(build, [one for held in missing.values() for one in held], made, code, log)
     if not wrong:
         entries = [one.name for held in wanted.values() for one in held]
-        _told(build.folder / RUNS / f"{name}.json", {"entries": entries, "seconds": round(time.monotonic() - started)})
+        tell_of(
+            build.folder / RUNS / f"{name}.json", {"entries": entries, "seconds": round(time.monotonic() - started)}
+        )
         shutil.rmtree(home / "made", ignore_errors=True)
     return wrong
 
@@ -145,7 +137,7 @@ def _card(build: Build, config: dict[str, Any], name: str, lock: int) -> dict[st
         return {card: sentence(log, code, "" if code else f"Vivado left no {', '.join(lacks)}")}
     timing = json.loads((folder / top / f"{top}_timing.json").read_text(encoding="utf-8"))
     told = {"entries": row["entries"], "wns_ns": timing["wns_ns"], "seconds": round(time.monotonic() - started)}
-    _told(build.folder / CARDS / f"{name}.json", told)
+    tell_of(build.folder / CARDS / f"{name}.json", told)
     return {}
 
 
@@ -173,11 +165,6 @@ def sentence(log: str, code: int, named: str = "") -> str:
     if said:
         return f"no licence: {said[-1]}" if _LICENCE.search(said[-1]) else said[-1]
     return f"Vivado ended with exit code {code} and without a message of an error" if code else "Vivado left nothing"
-
-
-def _told(path: Path, content: object) -> None:
-    """Write a file that tells of a job, whole or not at all."""
-    write_file(path, (json.dumps(content, indent=1, sort_keys=True) + "\n").encode(), force=True)
 
 
 def last_step(folder: Path) -> str:

@@ -12,11 +12,21 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from floorflow.view.palette import INK, QUIET, RULE
+from floorflow.view.palette import BAR, CROSSING, INK, LINK, OPEN, QUIET, RULE
 from floorflow.view.text import FAMILY, clipped
 
 POINTS_PER_INCH = 72
 TITLE_SIZE, SIZE, TICK_SIZE = 12.0, 8.5, 7.5
+MARKS: tuple[tuple[str, str], ...] = (
+    ("o", BAR),
+    ("s", CROSSING),
+    ("D", LINK),
+    ("^", OPEN),
+    ("v", "#009e73"),
+    ("P", "#56b4e9"),
+    ("X", QUIET),
+)
+"""Marker and colour of things in turn; markers alone tell them apart."""
 _SETTINGS: Any = {
     "font.family": ["sans-serif"],
     "font.sans-serif": [FAMILY],

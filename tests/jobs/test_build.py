@@ -136,7 +136,7 @@ def test_two_builds_of_a_folder_do_not_meet(project: Project) -> None:
     with snakemake.held_alone(project.out / "jobs"):
         done = floorflow(*project.command())
     assert done.returncode == 2
-    assert "another build works in it" in done.stderr
+    assert "another run works in it" in done.stderr
 
 
 def test_a_profile_that_is_not_there_is_told(project: Project) -> None:

@@ -49,14 +49,13 @@ def started(project: Project, *more: str | Path) -> subprocess.Popen[bytes]:
         return subprocess.Popen(words, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
 
 
-def killed(project: Project, build: subprocess.Popen[bytes]) -> None:
-    """Kill a build with all that it started, as a machine does that loses its power."""
-    lock = project.out / "jobs/lock"
-    groups = [build.pid, *([int(lock.read_text())] if lock.exists() and lock.read_text() else [])]
+def kill_groups(run: subprocess.Popen[bytes], lock: Path) -> None:
+    """Kill a run with all that it started, as a machine does that loses its power."""
+    groups = [run.pid, *([int(lock.read_text())] if lock.exists() and lock.read_text() else [])]
     for group in groups:
         with suppress(ProcessLookupError):
             os.killpg(group, signal.SIGKILL)
-    build.wait()
+    run.wait()
     time.sleep(0.2)
 
 
@@ -75,7 +74,7 @@ def kills(project: Project, count: int, rng: random.Random) -> Iterator[int]:
         wanted = before + rng.randint(1, 4)
         while build.poll() is None and len([*project.library.glob("*/entry.json")]) < wanted:
             time.sleep(0.05)
-        killed(project, build)
+        kill_groups(build, project.out / "jobs/lock")
         yield len([*project.library.glob("*/entry.json")])
 
 

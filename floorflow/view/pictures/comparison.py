@@ -9,23 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-from floorflow.view.charts import SIZE, drawing_settings, dress, write_lines
+from floorflow.view.charts import MARKS, SIZE, drawing_settings, dress, write_lines
 from floorflow.view.names import frames_text
-from floorflow.view.palette import BAR, CROSSING, INK, LINK, OPEN, QUIET, RULE
+from floorflow.view.palette import CROSSING, INK, LINK, QUIET, RULE
 
 Comparison = Mapping[str, Any]
 """As `floorflow compare` writes it."""
 
-_STYLES: tuple[tuple[str, str], ...] = (
-    ("o", BAR),
-    ("s", CROSSING),
-    ("D", LINK),
-    ("^", OPEN),
-    ("v", "#009e73"),
-    ("P", "#56b4e9"),
-    ("X", "#5f6368"),
-)
-"""Marker and colour of each method in turn; markers alone tell them apart."""
 _KEY_SIZE = 8
 
 
@@ -37,7 +27,7 @@ def comparison_chart(comparison: Comparison) -> Figure:
         answered = [row for row in comparison["methods"] if row["interval_cycles"] is not None]
         _draw_bound(axes, comparison["curve"])
         for index, row in enumerate(answered):
-            marker, colour = _STYLES[index % len(_STYLES)]
+            marker, colour = MARKS[index % len(MARKS)]
             # Later ones are smaller, so that equal answers show as rings.
             style: dict[str, Any] = {
                 "marker": marker,
