@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -82,8 +83,8 @@ def cluster(
     block is what lies between consecutive points where a single stream is live (in a chain, a stage). ``wires`` join
     engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
     No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule). None lies in two slots
-    where engines have a slot already, ``slot_of``. ``joins_apart``: what joins branches, and what follows it, is no
-    part of the stage before it, a block begins where branches part, and small ones stay, as their equals do.
+    where engines have a slot already, ``slot_of``. ``joins_apart``: a stage that joins branches, however
+    small, joins no other, and a block begins where branches part.
     """
     slots, dataflow = slot_of or {}, naming.dataflow
     engines = [engine.name for engine in dataflow.engines]
@@ -91,13 +92,12 @@ def cluster(
         return named([(name,) for name in engines], naming)
     pairs = [(wire.source, wire.target) for wire in wires]
     groups = stages(dataflow.engines, pairs)
-    if joins_apart:
-        groups = [part for group in groups for part in _before_and_from_join(group, wires)]
+    joins = {name for name, inputs in Counter(target for _, target in pairs).items() if inputs > 1}
+    kept = {frozenset(group) for group in groups if joins_apart and joins & group}
     if granularity == "block":
         groups = _blocks(groups, wires, at_forks=joins_apart)
     groups = _by_slot(groups, slots, engines, pairs)
-    if not joins_apart:
-        groups = _absorb_small(groups, wires, resources, pblock_capacities, slots)
+    groups = _absorb_small(groups, wires, resources, pblock_capacities, slots, kept=kept)
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
@@ -205,21 +205,6 @@ def _between(group_of: Mapping[str, int], pairs: Sequence[tuple[str, str]]) -> n
     return graph
 
 
-def _before_and_from_join(stage: set[str], wires: Sequence[Wire]) -> list[set[str]]:
-    """Return a stage in two, the second from its first join on, where it has one behind something else."""
-    order = _in_order(stage, wires)
-    joins = (n for n, name in enumerate(order) if n and sum(wire.target == name for wire in wires) > 1)
-    first = next(joins, 0)
-    return [set(order[:first]), set(order[first:])] if first else [stage]
-
-
-def _in_order(stage: set[str], wires: Sequence[Wire]) -> list[str]:
-    inside = nx.DiGraph()
-    inside.add_nodes_from(stage)
-    inside.add_edges_from((wire.source, wire.target) for wire in wires if {wire.source, wire.target} <= stage)
-    return list(nx.lexicographical_topological_sort(inside))
-
-
 def _blocks(formed: list[set[str]], wires: Sequence[Wire], *, at_forks: bool = False) -> list[set[str]]:
     """Join stages, as they were formed, until a single stream leads from each union to the next."""
     groups = [part for stage in formed for part in _join_and_fork(stage, wires, at_forks=at_forks)]
@@ -244,7 +229,10 @@ def _join_and_fork(stage: set[str], wires: Sequence[Wire], *, at_forks: bool) ->
 
     A block ends with the join, and the next begins with the fork; ``at_forks``: that, whether anything is joined.
     """
-    order = _in_order(stage, wires)
+    inside = nx.DiGraph()
+    inside.add_nodes_from(stage)
+    inside.add_edges_from((wire.source, wire.target) for wire in wires if {wire.source, wire.target} <= stage)
+    order = list(nx.lexicographical_topological_sort(inside))
     for index in range(len(order) - 1, 0, -1):
         first, rest = set(order[:index]), set(order[index:])
         between = [wire for wire in wires if wire.source in first and wire.target in rest]
@@ -275,9 +263,14 @@ def _absorb_small(
     resources: Mapping[str, Resources],
     pblock_capacities: Sequence[Resources],
     slot_of: Mapping[str, str],
+    *,
+    kept: Collection[frozenset[str]],
 ) -> list[set[str]]:
-    """Join small clusters with the neighbour on their widest stream, unless that closes a cycle or fits no pblock."""
-    stuck: set[frozenset[str]] = set()
+    """Join small clusters with the neighbour on their widest stream, unless that closes a cycle or fits no pblock.
+
+    Those that are ``kept`` join none.
+    """
+    stuck = {*kept}
     while True:
         use = [total(resources[name] for name in group) for group in groups]
         small = [

@@ -201,7 +201,7 @@ class PlanningContext:
     previous: Previous = NOT_BEFORE
     """The plan to stay near, if any."""
     joins_apart: bool = False
-    """Whether what joins branches is no part of the stage before it, so that more modules are alike."""
+    """Whether what joins branches is a module of its own, however small, so that more modules are alike."""
     wishes: Wishes = NO_WISHES
     """What the user asks of the slots of engines."""
     together: Together | None = None
