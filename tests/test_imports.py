@@ -44,7 +44,7 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 120_250,
+    "lines of floorflow": 120_366,
     "files of floorflow": 681,
     "lines of verify": 19_580,
     "lines of tests": 69_330,

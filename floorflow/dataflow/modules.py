@@ -83,8 +83,8 @@ def cluster(
     block is what lies between consecutive points where a single stream is live (in a chain, a stage). ``wires`` join
     engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
     No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule). None lies in two slots
-    where engines have a slot already, ``slot_of``. ``joins_apart``: a stage that joins branches, however
-    small, joins no other, and a block begins where branches part.
+    where engines have a slot already, ``slot_of``. ``joins_apart``: a stage that joins branches, and a
+    block, joins no other, however small, and a block begins where branches part.
     """
     slots, dataflow = slot_of or {}, naming.dataflow
     engines = [engine.name for engine in dataflow.engines]
@@ -93,10 +93,10 @@ def cluster(
     pairs = [(wire.source, wire.target) for wire in wires]
     groups = stages(dataflow.engines, pairs)
     joins = {name for name, inputs in Counter(target for _, target in pairs).items() if inputs > 1}
-    kept = {frozenset(group) for group in groups if joins_apart and joins & group}
     if granularity == "block":
         groups = _blocks(groups, wires, at_forks=joins_apart)
     groups = _by_slot(groups, slots, engines, pairs)
+    kept = {frozenset(group) for group in groups if joins_apart and (granularity == "block" or joins & group)}
     groups = _absorb_small(groups, wires, resources, pblock_capacities, slots, kept=kept)
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]

@@ -198,11 +198,12 @@ class _Alike:
         """The shortest interval at which one folding a class fits the summed limits."""
         return FeasibilityOracle(self.tied).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
 
-    def of_more_alike(self, interval: int) -> _Alike:
+    def of_more_alike(self, shortest: int) -> _Alike:
         """Return the network with its joins in modules of their own, if too little could be reused otherwise."""
         apart = _Alike(replace(self.context, joins_apart=True))
-        first = fold_at_interval(self.tied, interval, branch=False)
-        if not isinstance(first, FoldingSolution) or self._possible(first) >= WORTH_IT:
+        answers = (fold_at_interval(self.tied, one, branch=False) for one in self.intervals_to_try(shortest))
+        first = next((answer for answer in answers if isinstance(answer, FoldingSolution)), None)
+        if first is None or self._possible(first) >= WORTH_IT:
             return self
         return apart if apart._possible(first) > self._possible(first) else self
 
