@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -74,6 +75,7 @@ def cluster(
     pblock_capacities: Sequence[Resources] = (),
     *,
     slot_of: Mapping[str, str] | None = None,
+    joins_apart: bool = False,
 ) -> tuple[Module, ...]:
     """Group engines by ``granularity`` (``stage``, ``block`` or ``layer``; ``slot`` starts from stages) into modules.
 
@@ -81,7 +83,8 @@ def cluster(
     block is what lies between consecutive points where a single stream is live (in a chain, a stage). ``wires`` join
     engines only (no host ends); ``resources`` are the engines' with their FIFOs and converters.
     No cluster grows beyond the largest of ``pblock_capacities`` (none: there is no such rule). None lies in two slots
-    where engines have a slot already, ``slot_of``.
+    where engines have a slot already, ``slot_of``. ``joins_apart``: a stage that joins branches, and a
+    block, joins no other, however small, and a block begins where branches part.
     """
     slots, dataflow = slot_of or {}, naming.dataflow
     engines = [engine.name for engine in dataflow.engines]
@@ -89,10 +92,12 @@ def cluster(
         return named([(name,) for name in engines], naming)
     pairs = [(wire.source, wire.target) for wire in wires]
     groups = stages(dataflow.engines, pairs)
+    joins = {name for name, inputs in Counter(target for _, target in pairs).items() if inputs > 1}
     if granularity == "block":
-        groups = _blocks(groups, wires)
+        groups = _blocks(groups, wires, at_forks=joins_apart)
     groups = _by_slot(groups, slots, engines, pairs)
-    groups = _absorb_small(groups, wires, resources, pblock_capacities, slots)
+    kept = {frozenset(group) for group in groups if joins_apart and (granularity == "block" or joins & group)}
+    groups = _absorb_small(groups, wires, resources, pblock_capacities, slots, kept=kept)
     order = {name: index for index, name in enumerate(engines)}
     members = [tuple(sorted(group, key=order.__getitem__)) for group in groups]
     members.sort(key=lambda names: order[names[0]])
@@ -200,9 +205,9 @@ def _between(group_of: Mapping[str, int], pairs: Sequence[tuple[str, str]]) -> n
     return graph
 
 
-def _blocks(formed: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
+def _blocks(formed: list[set[str]], wires: Sequence[Wire], *, at_forks: bool = False) -> list[set[str]]:
     """Join stages, as they were formed, until a single stream leads from each union to the next."""
-    groups = [part for stage in formed for part in _join_and_fork(stage, wires)]
+    groups = [part for stage in formed for part in _join_and_fork(stage, wires, at_forks=at_forks)]
     group_of = {name: i for i, group in enumerate(groups) for name in group}
     graph = nx.MultiDiGraph()
     graph.add_nodes_from(range(len(groups)))
@@ -219,10 +224,10 @@ def _blocks(formed: list[set[str]], wires: Sequence[Wire]) -> list[set[str]]:
     return blocks
 
 
-def _join_and_fork(stage: set[str], wires: Sequence[Wire]) -> list[set[str]]:
+def _join_and_fork(stage: set[str], wires: Sequence[Wire], *, at_forks: bool) -> list[set[str]]:
     """Return a stage that joins branches and forks again in two, where one stream leads from the join to the fork.
 
-    A block ends with the join, and the next begins with the fork.
+    A block ends with the join, and the next begins with the fork; ``at_forks``: that, whether anything is joined.
     """
     inside = nx.DiGraph()
     inside.add_nodes_from(stage)
@@ -231,7 +236,7 @@ def _join_and_fork(stage: set[str], wires: Sequence[Wire]) -> list[set[str]]:
     for index in range(len(order) - 1, 0, -1):
         first, rest = set(order[:index]), set(order[index:])
         between = [wire for wire in wires if wire.source in first and wire.target in rest]
-        joins = sum(wire.target in first and wire.source not in first for wire in wires) > 1
+        joins = at_forks or sum(wire.target in first and wire.source not in first for wire in wires) > 1
         forks = sum(wire.source in rest and wire.target not in rest for wire in wires) > 1
         passed = any(wire.source in first and wire.target not in stage for wire in wires)
         entered = any(wire.target in rest and wire.source not in stage for wire in wires)
@@ -258,9 +263,14 @@ def _absorb_small(
     resources: Mapping[str, Resources],
     pblock_capacities: Sequence[Resources],
     slot_of: Mapping[str, str],
+    *,
+    kept: Collection[frozenset[str]],
 ) -> list[set[str]]:
-    """Join small clusters with the neighbour on their widest stream, unless that closes a cycle or fits no pblock."""
-    stuck: set[frozenset[str]] = set()
+    """Join small clusters with the neighbour on their widest stream, unless that closes a cycle or fits no pblock.
+
+    Those that are ``kept`` join none.
+    """
+    stuck = {*kept}
     while True:
         use = [total(resources[name] for name in group) for group in groups]
         small = [

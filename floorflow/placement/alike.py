@@ -4,8 +4,9 @@ Rectangles are alike if `can_relocate` allows to move what is made in one into a
 with clock spines and edges between the same rows.
 
 1. Without the rule first: that says where modules would be, and is the answer where no group can be alike.
-2. For one group after another a kind of windows is chosen: a few kinds are tried, the shortest wires count. A group for
-   which no kind leaves room for all modules is not alike, and the method says so.
+2. For one group after another, the one with most LUTs first, a kind of windows is chosen: a few kinds are tried, most
+   modules and then the shortest wires count. Modules for which none leaves room are a group of their own, with another
+   kind; a last one has no equal, and the method says how many have one.
 3. All is annealed; a module of a group takes only windows of its kind.
 4. Modules of groups change their windows where more ports lie on equal sides then, for `LONGER` of the wires at most:
    on the sides of its rectangle by which the straight lines from a module's middle to what its wires lead to leave it.
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -84,6 +85,7 @@ def unlike_ports(groups: Sequence[Sequence[str]], regions: Mapping[str, Region],
     return unlike
 
 
+Group = tuple[str, ...]
 LOOKED_AT = 400
 """Kinds of windows, the most promising, of which all places are looked up."""
 
@@ -92,10 +94,12 @@ Windows = Mapping[str, IntArray]
 """Rectangles that are alike: all that there are in the slots of a group, by slot, (n, 4) each."""
 
 
-def windows_of(problem: PlacementProblem, group: Sequence[str], near: Mapping[str, Region], most: int) -> list[Windows]:
-    """Return kinds of windows that hold each of a group and have enough places apart, the most promising first.
+def windows_of(
+    problem: PlacementProblem, group: Sequence[str], near: Mapping[str, Region], most: int
+) -> list[tuple[Group, Windows]]:
+    """Return kinds of windows that hold each of a group, with those that they have places apart for: most first.
 
-    Promising are small ones that lie near where the modules would be without the rule, which is ``near``.
+    Then the most promising: small ones that lie near where the modules would be without the rule, which is ``near``.
     """
     slots = Counter(problem.modules[problem.index_of[name]].slot for name in group)
     need = np.max([need_of(problem, problem.modules[problem.index_of[name]]) for name in group], axis=0)
@@ -104,15 +108,27 @@ def windows_of(problem: PlacementProblem, group: Sequence[str], near: Mapping[st
         grid = slot_grid(problem.device, problem.slot_of[name])
         for row in compact(candidate_rectangles(grid, need), problem.max_aspect).tolist():
             kinds[_kind(problem, Rect(*row))].append(Rect(*row))
-    ranked = sorted(kinds.values(), key=lambda rects: _promise(problem, group, near, rects))
-    found: list[Windows] = []
+    ends = [(point_of(name, near), sum(w.width_bits for w in problem.wires if name in w.modules)) for name in group]
+    ranked = sorted(kinds.values(), key=lambda rects: _promise(ends, rects))
+    found: list[tuple[Group, Windows]] = []
     for rects in ranked[:LOOKED_AT]:
         every = {name: _places(problem, name, rects[0]) for name in slots}
-        if all(_apart(every[name]) >= count for name, count in slots.items()):
-            found.append(every)
-            if len(found) == most:
-                break
-    return found
+        part = _held(problem, group, every)
+        found += [(part, every)] if len(part) > 1 else []
+        if sum(len(part) == len(group) for part, _ in found) == most:
+            break
+    return sorted(found, key=lambda pair: -len(pair[0]))[:most]
+
+
+def _held(problem: PlacementProblem, group: Sequence[str], windows: Windows) -> Group:
+    """Return as many of a group as there are places apart for, slot by slot."""
+    left = {slot: _apart(places) for slot, places in windows.items()}
+    held = []
+    for name in group:
+        slot = problem.modules[problem.index_of[name]].slot
+        left[slot] -= 1
+        held += [name] if left[slot] >= 0 else []
+    return tuple(held)
 
 
 def _kind(problem: PlacementProblem, rect: Rect) -> tuple[object, ...]:
@@ -122,19 +138,17 @@ def _kind(problem: PlacementProblem, rect: Rect) -> tuple[object, ...]:
     return rect.columns, rect.rows, cut.tobytes(), between[rect.bottom : rect.top].tobytes()
 
 
-def _promise(
-    problem: PlacementProblem, group: Sequence[str], near: Mapping[str, Region], rects: Sequence[Rect]
-) -> tuple[float, Rect]:
-    """Order kinds: by how far modules would go, width by width, and what their windows take, both in bits by cells."""
+def _promise(ends: Sequence[tuple[Pin, int]], rects: Sequence[Rect]) -> tuple[float, Rect]:
+    """Order kinds: by how far modules would go, width by width, and what their windows take, both in bits by cells.
+
+    ``ends``: where each module would be, and the bits of its wires.
+    """
     sides = sides_of(rects)
     centres = sides[:, :2] + sides[:, 2:]
-    cost = 0.0
-    for name in group:
-        point, bits = point_of(name, near), sum(wire.width_bits for wire in problem.wires if name in wire.modules)
-        distance = np.abs(centres - np.array([point.x2, point.y2])).sum(axis=1).min()
-        # A window that is wider pushes what lies beside it as far.
-        cost += bits * (float(distance) + 2 * (float(area_of(sides)[0]) ** 0.5))
-    return cost, rects[0]
+    # A window that is wider pushes what lies beside it as far.
+    size = 2 * float(area_of(sides)[0]) ** 0.5
+    far = [float(np.abs(centres - np.array([point.x2, point.y2])).sum(axis=1).min()) for point, _ in ends]
+    return sum(bits * (distance + size) for (_, bits), distance in zip(ends, far, strict=True)), rects[0]
 
 
 def _places(problem: PlacementProblem, slot: str, window: Rect) -> IntArray:
@@ -155,7 +169,9 @@ def _apart(rects: IntArray) -> int:
 
 KINDS = 8
 """Kinds of windows that are tried for each group."""
-EJECTIONS = 30
+ORDERS = 2
+"""Orders in which groups are given windows, at most."""
+EJECTIONS = 6
 """Ejections for each module to place all with a kind, at most."""
 TRIED_ROUNDS = 60
 """Rounds of improvement of each kind that is tried."""
@@ -164,7 +180,6 @@ RUNS = 3
 LONGER = 0.02
 """Share by which wires may become longer for ports on equal sides."""
 
-Group = tuple[str, ...]
 Chosen = Mapping[Group, Windows]
 
 
@@ -173,14 +188,9 @@ def place_alike(problem: PlacementProblem, limits: Limits, seed: int, free: Plac
     prepared = prepare(replace(problem, alike=()), limits, "alike")
     if not isinstance(prepared, PreparedProblem):
         return free
-    search = _Alike(prepared, free, seed)
-    layout, chosen = search.free_layout, dict[Group, Windows]()
-    for group in sorted(problem.alike, key=len, reverse=True):
-        kinds = windows_of(problem, group, free.regions, KINDS)
-        tried = [(search.tried({**chosen, group: kind}, group, layout), kind) for kind in kinds]
-        found = [(end, kind) for end, kind in tried if end is not None]
-        if found:
-            layout, chosen[group] = min(found, key=lambda pair: twice_hpwl(pair[0], search.nets))
+    search = _Alike(prepared, problem.alike, free, seed)
+    way = search.with_windows()
+    layout, chosen = way.layout, way.chosen
     if not chosen:
         return _told(problem, search.free_layout, free, chosen)
     best = search.annealed(layout, chosen, limits)
@@ -189,17 +199,29 @@ def place_alike(problem: PlacementProblem, limits: Limits, seed: int, free: Plac
 
 def _told(problem: PlacementProblem, layout: Layout, free: PlacementSolution, chosen: Chosen) -> PlacementSolution:
     found = solution(problem, layout, wire_bound(free, problem.weights) or 0.0, free.stats.method)
-    told = f"{found.stats.method}, {len(chosen)} of {len(problem.alike)} groups in windows alike"
+    alike = f"{sum(map(len, chosen))} of {sum(map(len, problem.alike))} modules of groups in windows alike"
+    told = f"{found.stats.method}, {alike}"
     return replace(found, stats=replace(found.stats, method=told))
 
 
 @dataclass(frozen=True)
+class _Given:
+    """A layout, and the kind of windows that groups, or parts of groups, have in it."""
+
+    layout: Layout
+    chosen: Chosen
+
+
+@dataclass(frozen=True)
 class _Alike:
-    """The search: the problem with its rectangles, and where all modules are without the rule."""
+    """The search: the problem with its rectangles, its groups, and where all modules are without the rule."""
 
     prepared: PreparedProblem
+    groups: Sequence[Group]
     free: PlacementSolution
     seed: int
+    known: dict[Group, list[tuple[Group, Windows]]] = field(default_factory=dict)
+    """Kinds of windows, by group."""
 
     @property
     def problem(self) -> PlacementProblem:
@@ -238,12 +260,77 @@ class _Alike:
                 candidates[module] = CandidateRectangles.of(rects, self.own[module].raster)
         return SearchSpace(tuple(candidates), self.nets, may_overlap(self.problem))
 
-    def tried(self, chosen: Chosen, group: Group, start: Layout) -> Layout | None:
-        """Return a layout with a group in windows of a kind, from one without on; None if none was found."""
+    def with_windows(self) -> _Given:
+        """Return the layout with most LUTs in windows alike of a few, and the windows.
+
+        Groups that found no room for all go first in the next.
+        """
+        order = sorted(self.groups, key=self.lut_of, reverse=True)
+        best = _Given(self.free_layout, {})
+        for _ in range(ORDERS):
+            way = self._in_order(order)
+            best = min(best, way, key=self._merit)
+            short = [group for group in order if group not in way.chosen]
+            after = short + [group for group in order if group in way.chosen]
+            if after == order or not short:
+                break
+            order = after
+        return best
+
+    def _merit(self, way: _Given) -> tuple[int, int]:
+        return -sum(map(self.lut_of, way.chosen)), twice_hpwl(way.layout, self.nets)
+
+    def lut_of(self, group: Group) -> int:
+        """Return the LUTs of a group; a module without any counts as one."""
+        return sum(max(1, self.problem.modules[self.problem.index_of[name]].demand.lut) for name in group)
+
+    def _in_order(self, order: Sequence[Group]) -> _Given:
+        """Give one group after another windows, what is left of one behind the others."""
+        way, waiting = _Given(self.free_layout, {}), list(order)
+        while waiting:
+            group = waiting.pop(0)
+            found = self._with_windows_of(group, way)
+            if found is not None:
+                way, taken = found, list(found.chosen)[-1]
+                rest = tuple(name for name in group if name not in taken)
+                waiting += [rest] if len(rest) > 1 else []
+        return way
+
+    def _with_windows_of(self, group: Group, way: _Given) -> _Given | None:
+        """Return the layout with as many of a group as can be in windows of one kind, None if there is none for two."""
+        parts = list(self._kinds(group))
+        for count in range(len(group), 1, -1):
+            found = []
+            for part, windows in [pair for pair in parts if len(pair[0]) == count]:
+                chosen = {**way.chosen, part: windows}
+                end = self.tried(chosen, part, way.layout)
+                if end.complete:
+                    found.append(_Given(end, chosen))
+                else:
+                    parts.append((self._fewer(part, end), windows))
+            if found:
+                return min(found, key=self._merit)
+        return None
+
+    def _kinds(self, group: Group) -> list[tuple[Group, Windows]]:
+        if group not in self.known:
+            self.known[group] = windows_of(self.problem, group, self.free.regions, KINDS)
+        return self.known[group]
+
+    def _fewer(self, part: Group, end: Layout) -> Group:
+        """Return a group without those for which a layout had no room, or one beside which it had none for others."""
+        lacking = [self.problem.modules[index] for index in (~end.placed).nonzero()[0].tolist()]
+        out = {module.name for module in lacking}.intersection(part)
+        full = {module.slot for module in lacking}
+        beside = max(part, key=lambda name: self.problem.modules[self.problem.index_of[name]].slot in full)
+        return tuple(name for name in part if name not in (out or {beside}))
+
+    def tried(self, chosen: Chosen, group: Group, start: Layout) -> Layout:
+        """Return a layout with a group in windows of a kind, from one without on; it lacks what has no room."""
         space, rng, waiting = self.space(chosen), np.random.default_rng(self.seed), start.copy()
         waiting.placed[[self.problem.index_of[name] for name in group]] = False
         layout = repair_by_ejection(space, range(space.count), waiting, EJECTIONS * space.count, rng)
-        return improve(space, layout, TRIED_ROUNDS, rng) if layout.complete else None
+        return improve(space, layout, TRIED_ROUNDS, rng) if layout.complete else layout
 
     def annealed(self, start: Layout, chosen: Chosen, limits: Limits) -> Layout:
         """Return the shortest layout of a few runs of annealing."""

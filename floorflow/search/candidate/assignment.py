@@ -230,7 +230,8 @@ def clustered(context: PlanningContext, folded: FoldedDataflow, slot_of: Mapping
     # Where slots are not known yet, what may lie in different ones is not one module.
     apart = slot_of or keys
     naming = naming_of(context, folded)
-    return cluster(naming, wires, charges, context.request.granularity, capacities, slot_of=apart)
+    granularity, joins_apart = context.request.granularity, context.joins_apart
+    return cluster(naming, wires, charges, granularity, capacities, slot_of=apart, joins_apart=joins_apart)
 
 
 def assign(

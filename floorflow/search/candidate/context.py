@@ -200,6 +200,8 @@ class PlanningContext:
     """What is no estimate."""
     previous: Previous = NOT_BEFORE
     """The plan to stay near, if any."""
+    joins_apart: bool = False
+    """Whether what joins branches is a module of its own, however small, so that more modules are alike."""
     wishes: Wishes = NO_WISHES
     """What the user asks of the slots of engines."""
     together: Together | None = None

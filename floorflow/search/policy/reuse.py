@@ -56,6 +56,9 @@ def search_reusing(context: PlanningContext, progress: Progress = SILENT) -> Out
         return search(context, progress)
     alike = _Alike(context)
     shortest = alike.shortest_cycles
+    if shortest is not None:
+        alike = alike.of_more_alike(shortest)
+        context = alike.context
     if shortest is None:
         # What does not fit so may fit with foldings that are free: whether, the search says.
         refused = search(context, progress)
@@ -194,6 +197,22 @@ class _Alike:
     def shortest_cycles(self) -> int | None:
         """The shortest interval at which one folding a class fits the summed limits."""
         return FeasibilityOracle(self.tied).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
+
+    def of_more_alike(self, shortest: int) -> _Alike:
+        """Return the network with its joins in modules of their own, if too little could be reused otherwise."""
+        apart = _Alike(replace(self.context, joins_apart=True))
+        answers = (fold_at_interval(self.tied, one, branch=False) for one in self.intervals_to_try(shortest))
+        first = next((answer for answer in answers if isinstance(answer, FoldingSolution)), None)
+        if first is None or self._possible(first) >= WORTH_IT:
+            return self
+        return apart if apart._possible(first) > self._possible(first) else self
+
+    def _possible(self, folding: FoldingSolution) -> float:
+        """Return the share of the LUTs in modules that others are like."""
+        lut = {name: option.resources.lut for name, option in folding.options.items()}
+        sorts = self._sorts(self.modules(folding)).values()
+        alike = (name for modules in sorts if len(modules) > 1 for engines in modules for name in engines)
+        return sum(lut[name] for name in alike) / max(1, sum(lut.values()))
 
     def intervals_to_try(self, shortest: int) -> Iterator[int]:
         """Yield intervals from the shortest on, ascending; with a rate to keep the longest that does first."""
