@@ -44,10 +44,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 121_251,
-    "files of floorflow": 686,
+    "lines of floorflow": 123_270,
+    "files of floorflow": 699,
     "lines of verify": 19_580,
-    "lines of tests": 69_494,
+    "lines of tests": 70_380,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
@@ -207,7 +207,8 @@ def test_rooms_of_the_search_stand_one_on_another() -> None:
 def test_the_command_line_imports_the_api_and_nothing_else_of_the_package() -> None:
     files = list((PACKAGE / "cli").rglob("*.py"))
     assert {module for path in files for module in imports(path) if module[0] != "cli"} == {("api", "__init__")}
-    assert not any("import_module" in path.read_text(encoding="utf-8") for path in files)
+    named = [line for path in files for line in path.read_text(encoding="utf-8").splitlines() if "import_module(" in line]
+    assert [line.strip() for line in named] == ['module = import_module(f"floorflow.cli.{home}")'], "one of its own commands"
 
 
 def test_the_entry_point_imports_the_command_line_alone() -> None:
