@@ -207,8 +207,9 @@ def test_rooms_of_the_search_stand_one_on_another() -> None:
 def test_the_command_line_imports_the_api_and_nothing_else_of_the_package() -> None:
     files = list((PACKAGE / "cli").rglob("*.py"))
     assert {module for path in files for module in imports(path) if module[0] != "cli"} == {("api", "__init__")}
-    named = [line for path in files for line in path.read_text(encoding="utf-8").splitlines() if "import_module(" in line]
-    assert [line.strip() for line in named] == ['module = import_module(f"floorflow.cli.{home}")'], "one of its own commands"
+    lines = [line.strip() for path in files for line in path.read_text(encoding="utf-8").splitlines()]
+    named = [line for line in lines if "import_module(" in line]
+    assert named == ['module = import_module(f"floorflow.cli.{home}")'], "a command of its own"
 
 
 def test_the_entry_point_imports_the_command_line_alone() -> None:
