@@ -51,6 +51,7 @@ QUICKER = {
 """What makes a long program or command short, which it is not when somebody reads of it."""
 SLOW_PROGRAMS = ("benchmarks/clock.py", "benchmarks/kills.py", "benchmarks/pblocks.py")
 LONG = {
+    r"(?<=sweep )examples/sweeps/cards.yaml": "examples/sweeps/cards.yaml --dry-run",
     r"(?<=plan )examples/(resnet50_w1a2|mobilenet_v1_w4a4|cnv_2w2a).onnx": "examples/tfc_1w1a.onnx",
     r"(?<=compare )examples/cnv_2w2a.onnx(?=.* --reconfigure full)": "examples/tfc_1w1a.onnx",
     r"examples/several/zfnet.onnx .* --backend": "examples/several/lenet5.onnx --backend",

@@ -56,7 +56,7 @@ def command(folder: Path, at_once: int, threads: int, limits: Mapping[str, int],
     own = ["-s", "Snakefile", "--directory", str(folder), "--keep-going", "--nolock", "--ignore-incomplete"]
     own += ["--rerun-triggers", "params", "--keep-incomplete"]
     own += ["--jobs", str(at_once)] if profile else ["--cores", str(at_once * threads)]
-    own += ["--resources", *(f"{name}={amount}" for name, amount in limits.items())]
+    own += ["--resources", *(f"{name}={amount}" for name, amount in limits.items())] if limits else []
     own += ["--profile", profile] if profile else []
     return [sys.executable, "-m", "snakemake", *own]
 
