@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from floorflow.facts import memory_schedule, targets
 from floorflow.facts.closing import closing
+from floorflow.facts.constraint import filled_by_one
 from floorflow.facts.context import Context
 from floorflow.facts.estimates import EstimatesEntry
 from floorflow.facts.links import Links
@@ -92,6 +93,7 @@ def summary_lines(views: Sequence[Context]) -> Iterator[Line]:
     yield from _fullest(plan)
     yield from _fits(plan)
     yield Line("proven", _proven(view, worst))
+    yield from _without_floorplan(plan)
     yield from _hard(views)
     yield from _notes(plan)
 
@@ -314,6 +316,15 @@ def _within_limits(view: Context) -> str:
         return ""
     limited = options.max_products != NONE or any(share < 1 for share in options.max_engine_share.as_dict().values())
     return ", with engines of the allowed size" if limited else ""
+
+
+def _without_floorplan(plan: Plan) -> Iterator[Line]:
+    """Yield that nothing is constrained, where one module has each die to itself: pictures show no floorplan then."""
+    held = [(phase, own.pblocks) for phase in plan.phases for own in phase.floorplan.values() if own.pblocks]
+    alone = [filled_by_one(plan.options.constraint_style, pblocks) for _, pblocks in held]
+    styles = {phase.constraint_styles[entry.slot] for phase, pblocks in held for entry in pblocks.values()}
+    if styles == {"none"} and all(alone):
+        yield Line("floorplan", f"none: {alone[0].removeprefix('no floorplan: ')}", rank=2)
 
 
 def _hard(views: Sequence[Context]) -> Iterator[Line]:

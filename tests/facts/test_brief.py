@@ -206,6 +206,15 @@ def test_a_pblock_that_lacks_room_is_told_as_hard_everywhere(u250: Plan) -> None
     assert line(short, "hard").startswith(f"pblocks {module}, 1 short of room, its slot has no more")
 
 
+def test_a_die_that_one_module_has_alone_is_told_to_have_no_floorplan(pynq: Plan) -> None:
+    alone = changed(pynq, "phases", 0, "constraint_styles", value={"fpga0.SLR0": "none"})
+    alone = changed(alone, "options", "constraint_style", value="auto")
+    module = pynq.phases[0].modules[0].name
+    assert line(alone, "floorplan") == f"none: the module {module} has 100% of the plan's LUTs, no pblock is needed"
+    hard = changed(alone, "phases", 0, "constraint_styles", value={"fpga0.SLR0": "hard"})
+    assert line(hard, "floorplan") == ""
+
+
 def test_a_confidence_that_is_not_held_is_told_with_what_was_asked_for(u250: Plan) -> None:
     unheld = {"held": False, "likelihood": 0.5, "place": "fpga0.SLR0", "without": None}
     plan = changed(u250, "phases", 0, "confidence", value=unheld)
