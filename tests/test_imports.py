@@ -44,10 +44,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 120_250,
-    "files of floorflow": 681,
+    "lines of floorflow": 121_248,
+    "files of floorflow": 687,
     "lines of verify": 19_580,
-    "lines of tests": 69_330,
+    "lines of tests": 69_605,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
