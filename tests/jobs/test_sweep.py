@@ -197,7 +197,7 @@ def test_the_sweep_that_ships_is_one_of_cards(tmp_path: Path) -> None:
 @pytest.fixture
 def sixty() -> dict[str, Any]:
     """Return sixty points, of which the fastest have no plan."""
-    rates = [round(1000 * 1.55**power) for power in range(FASTER // 4)]
+    rates = [round(1000 * 2.1**power) for power in range(FASTER // 4)]
     return {
         "models": "tfc.onnx",
         "platforms": ["pynq-z1", "zcu104", "kv260", "u250"],

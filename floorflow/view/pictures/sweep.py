@@ -86,7 +86,8 @@ def _chart(rows: Sequence[Row], cost: Cost, count: int) -> Figure:
             own = [row for row in rows if (row["model"], row["platform"]) == group]
             names = [Path(name).stem if name.endswith((".onnx", ".yaml")) else name for name in group]
             label = shortened(" on ".join(names[len(models) == 1 :]), _KEY_POINTS, SIZE)
-            style: dict[str, Any] = {"marker": marker, "color": colour, "mec": "white", "mew": 0.7, "markersize": 7.5}
+            style: dict[str, Any] = {"marker": marker, "color": colour, "mec": "white", "mew": 0.7}
+            style["markersize"] = max(9.0 - 1.4 * number, 4.5)  # what lies on another shows it as a ring
             label = label if number < _MOST_NAMED else "_"
             axes.plot(_of(own, cost.column), _of(own, "fps"), ls="none", zorder=5, label=label, **style)
             if cost.is_same_everywhere:
@@ -125,8 +126,8 @@ def _scale(axes: Axes, rows: Sequence[Row], cost: Cost) -> None:
         axes.set_xlim(min(costs) / 1.6, max(costs) * 1.6)
         axes.xaxis.set_minor_locator(NullLocator())
     elif cost.kind == "share":
-        axes.set_xlim(0, max(1.0, *costs) * 1.03)
-        axes.xaxis.set_major_formatter(PercentFormatter(1, 0))
+        axes.set_xlim(0, max(costs) * 1.06)
+        axes.xaxis.set_major_formatter(PercentFormatter(1))
     else:
         axes.set_xlim(min(costs) - 0.5, max(costs) + 0.5)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
