@@ -21,6 +21,7 @@ from tests.sources import texts
 REPO = Path(__file__).resolve().parent.parent
 OWN_FILES = {
     "api/checking_files.py": "a shipped die",
+    "api/explaining.py": "the shipped glossary",
     "api/models.py": "a temporary file",
     "backends/finn/host": "runs beside the cards, where the rest of floorflow is not",
     "backends/finn/host_files.py": "a shipped script",
@@ -32,6 +33,7 @@ OWN_FILES = {
     "output": "files of its own",
     "reading.py": "the reader",
     "verify": "has a reader of its own",
+    "view/page": "its own style and script",
 }
 """Modules that open files, which are not the user's."""
 OPENS = re.compile(

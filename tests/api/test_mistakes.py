@@ -154,7 +154,7 @@ def test_a_traceback_shows_the_hint() -> None:
         (lambda: ff.read(7), "a model was expected, found int"),  # type: ignore[arg-type]
         (lambda: ff.pareto(TFC, PYNQ, granularity="layer"), "--granularity: pareto has no such option"),  # type: ignore[call-arg]
         (lambda: ff.inspect(TFC, seed=3), "--seed: inspect has no such option"),  # type: ignore[call-arg]
-        (lambda: ff.load("nowhere"), "nowhere: is no folder"),
+        (lambda: ff.load("nowhere"), "nowhere: there is no such folder"),
         (lambda: ff.platform(U250, clock_mhz=-1), "clock_mhz: expected a clock above 0 MHz"),
     ],
     ids=["fpgas twice", "bits too late", "read anew", "no model", "no option", "no seed", "no folder", "no clock"],
