@@ -47,7 +47,7 @@ BUDGETS = {
     "lines of floorflow": 120_366,
     "files of floorflow": 681,
     "lines of verify": 19_580,
-    "lines of tests": 69_330,
+    "lines of tests": 69_348,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
