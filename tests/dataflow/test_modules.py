@@ -166,6 +166,23 @@ def test_a_block_ends_where_branches_join_and_the_next_begins_where_they_fork() 
     assert {join, steps, again} in stages_
 
 
+def test_joins_stay_apart_however_small_and_blocks_begin_where_branches_part_if_that_is_asked() -> None:
+    kinds = ["MVAU_hls", "Thresholding_rtl", "DuplicateStreams_hls", "MVAU_hls", "AddStreams_hls", "Thresholding_rtl"]
+    graph = dataflow(*kinds, "MVAU_hls")
+    first, steps, fork, one, join, last, head = (engine.name for engine in graph.engines)
+    pairs = [(first, steps), (steps, fork), (fork, one), (fork, join), (one, join), (join, last), (last, head)]
+    wires, use = [Wire(*pair, 8) for pair in pairs], {e.name: BIG for e in graph.engines} | {join: SMALL, last: SMALL}
+
+    def engines(granularity: str, *, joins_apart: bool) -> list[set[str]]:
+        found = cluster(equal(graph), wires, use, granularity, joins_apart=joins_apart)
+        return [set(module.engines) for module in found]
+
+    assert {join, last} in engines("stage", joins_apart=True)
+    assert {join, last} not in engines("stage", joins_apart=False)
+    assert engines("block", joins_apart=True)[1] == {fork, one, join, last}
+    assert engines("block", joins_apart=False)[0] > {first, fork}
+
+
 def test_small_clusters_do_not_grow_beyond_the_largest_room() -> None:
     graph = dataflow("MVAU_hls", "MVAU_hls", "MVAU_hls")
     sizes = {e.name: SMALL for e in graph.engines}

@@ -53,6 +53,15 @@ def test_a_group_without_windows_for_all_is_told():
     assert not alike(problem, answer, "m0", "m1") or "2 of 2" in answer.stats.method
 
 
+def test_what_has_room_of_a_group_lies_in_windows_alike():
+    # All DSPs of the die are needed: two halves of two columns are alike, the third column is none.
+    three = (("m0", "m1", "m2"),)
+    problem, answer = placed(three, (Resources(lut=20, dsp=8),) * 3, device("CDCCDCBDB", 4))
+    pairs = (("m0", "m1"), ("m0", "m2"), ("m1", "m2"))
+    assert sum(alike(problem, answer, *pair) for pair in pairs) == 1
+    assert "2 of 3 modules of groups in windows alike" in answer.stats.method
+
+
 def test_answers_repeat():
     problem, answer = placed((("m0", "m2"),))
     assert place(problem, METHOD) == answer
