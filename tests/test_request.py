@@ -84,7 +84,7 @@ def test_a_rate_that_is_no_more_asked_for_leaves_the_default_goal() -> None:
 
 
 def test_every_field_is_an_option_of_plan() -> None:
-    shown = CliRunner().invoke(app, ["plan", "--help"], env={"COLUMNS": "200"}).stdout
+    shown = CliRunner().invoke(app, ["plan", "--help-all"], env={"COLUMNS": "200"}).stdout
     for name in set(Request.model_fields) - {"model"}:
         assert f"{option_of(name)} " in shown
         assert Request.model_fields[name].description

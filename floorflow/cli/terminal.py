@@ -42,7 +42,9 @@ def errors_to_exit_codes(*, debug: bool) -> Iterator[None]:
             complain(f"{shown(str(error.filename))}: {error.strerror}", hint, debug=debug)
             raise typer.Exit(InputError.exit_code) from None
         complain(
-            f"internal error: {type(error).__name__}: {error}", "run again with --debug and report it", debug=debug
+            f"internal error: {type(error).__name__}: {error}",
+            "run the same command with --debug behind it, and report it",
+            debug=debug,
         )
         raise typer.Exit(70) from None
 

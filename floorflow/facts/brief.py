@@ -205,7 +205,9 @@ def _lifts_of_search(one: NetworkView, clock_hz: float) -> Iterator[str]:
     if row is None:
         slowest = [entry for entry in one.part.folding.engines.values() if entry.cycles == one.part.interval_cycles]
         if any(entry.is_widest for entry in slowest):
-            yield f"a higher --clock-mhz (now {clock_hz / 1e6:g}); the layer is as parallel as it can be"
+            mhz, reached = max(one.part.estimates.clock_rates)
+            more = f" ({rate(reached)} frames/s at {mhz:g})" if mhz * 1e6 > clock_hz else ""
+            yield f"--clock-mhz above {clock_hz / 1e6:g}{more}; the layer is as parallel as it can be"
         return
     fps = rate(clock_hz / row.interval_cycles)
     ways = [] if short is None else [*ways_to(view, short.resource, int(short.needed or 0), int(short.allowed or 0))]
@@ -324,7 +326,7 @@ def _without_floorplan(plan: Plan) -> Iterator[Line]:
     alone = [filled_by_one(plan.options.constraint_style, pblocks) for _, pblocks in held]
     styles = {phase.constraint_styles[entry.slot] for phase, pblocks in held for entry in pblocks.values()}
     if styles == {"none"} and all(alone):
-        yield Line("floorplan", f"none: {alone[0].removeprefix('no floorplan: ')}", rank=2)
+        yield Line("floorplan", f"none: {alone[0].removeprefix('no floorplan: ')}", rank=3)
 
 
 def _hard(views: Sequence[Context]) -> Iterator[Line]:
@@ -349,7 +351,7 @@ def _notes(plan: Plan) -> Iterator[Line]:
         yield Line("before use", f"software writes the {count} before the first frame: {_IN_REPORT}", rank=1)
     if notes:
         more = f"; {len(notes) - 1} more: {_IN_REPORT}" if len(notes) > 1 else ""
-        yield Line("assumed", clause(told, WIDTH - _LABEL - len(more)) + more, rank=3)
+        yield Line("assumed", clause(told, WIDTH - _LABEL - len(more)) + more, rank=2 if unstated else 3)
 
 
 def _written(part: PhaseNetworkEntry) -> Sequence[str]:

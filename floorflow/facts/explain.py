@@ -160,7 +160,7 @@ class Explainer:
         yield from (str(line) for line in lines if line not in first)
         yield from _said("crossing", _tightest(view))
         yield from _said(
-            "more", "of a layer, engine, slot, stream, lut, bram18 or a word such as gap: name it behind OUT"
+            "more", "of a layer, engine, slot, stream, lut, ff, bram18 or a word such as gap: name it behind OUT"
         )
 
     def _steps(self, engine: str, steps: list[Step], ways: Sequence[Way] = ("faster", "slower")) -> Iterator[str]:
@@ -305,7 +305,7 @@ class Explainer:
         for memory in view.phase.memories:
             here = memory.resources.model_dump()
             for other in memory.others if memory.name in largest[:_SHOWN] else ():
-                change = {r: other.resources.model_dump()[r] - here[r] for r in RESOURCE_NAMES if r != "FF"}
+                change = {r: other.resources.model_dump()[r] - here[r] for r in RESOURCE_NAMES}
                 if change[name] < 0:
                     told = ", ".join(f"{amount:+,} {r}" for r, amount in change.items() if amount)
                     yield from _said("else in", f"{memory.kind} of {memory.name} in {other.style}: {told}")

@@ -57,6 +57,12 @@ def test_the_commands_of_a_step_make_a_plan_that_changes_as_priced(zynq: Path, w
     assert all(folded[name].attributes == made.attributes for name, made in step.engines.items())
 
 
+@pytest.mark.parametrize("resource", RESOURCE_NAMES)
+def test_each_resource_of_a_plan_with_large_memories_has_its_users(resource: str, planned: Planned) -> None:
+    found = Explainer(ff.load(planned(PLANS["CNV on a card by SLRs"])).views, unpriced, WORDS)
+    assert "users" in found.explain(resource).text
+
+
 @pytest.mark.slow
 def test_prices_of_larger_plans_hold(planned: Planned, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(EXAMPLES)  # where the model is found
