@@ -27,7 +27,7 @@ from floorflow.output.listed import sha256
 from floorflow.reading import is_file, read_text, require_file
 from floorflow.request import RESOURCES_ALONE, Request
 
-HINT = "docs/using.md, Sweeps, describes the file"
+HINT = "docs/using.md, Many plans, describes the file"
 MOST_POINTS = 10_000
 DEFAULT_LIMIT_S = 3600.0
 _LONGEST = 120

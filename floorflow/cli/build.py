@@ -11,11 +11,8 @@ import typer
 from floorflow import api
 from floorflow.cli.console import print_json
 from floorflow.cli.options import DebugFlag, JsonFlag
-from floorflow.cli.progress import progress_shown
+from floorflow.cli.progress import JOBS_PIPE_S, progress_shown
 from floorflow.cli.terminal import errors_to_exit_codes
-
-_PIPE_S = 30.0
-"""Seconds between two lines in a pipe: a build takes hours."""
 
 
 def build(
@@ -39,7 +36,7 @@ def build(
 ) -> None:
     """Have Vivado implement a stitched plan's modules, many at once, and stitch its cards; resumes if killed."""
     with errors_to_exit_codes(debug=debug):
-        with progress_shown(quiet=as_json, pipe_s=_PIPE_S) as tell:
+        with progress_shown(quiet=as_json, pipe_s=JOBS_PIPE_S) as tell:
             built = api.build(
                 plan_folder,
                 jobs=jobs,

@@ -23,6 +23,8 @@ from floorflow.cli.console import talk
 
 PIPE_S = 5.0
 """Seconds between two lines in a pipe, and before the first; shorter runs have none."""
+JOBS_PIPE_S = 30.0
+"""The same of builds and sweeps, which take hours."""
 
 
 @dataclass

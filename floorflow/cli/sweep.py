@@ -11,11 +11,8 @@ import typer
 from floorflow import api
 from floorflow.cli.console import print_json
 from floorflow.cli.options import OUTPUT, DebugFlag, JsonFlag
-from floorflow.cli.progress import progress_shown
+from floorflow.cli.progress import JOBS_PIPE_S, progress_shown
 from floorflow.cli.terminal import errors_to_exit_codes
-
-_PIPE_S = 30.0
-"""Seconds between two lines in a pipe."""
 
 
 def sweep(
@@ -34,7 +31,7 @@ def sweep(
 ) -> None:
     """Plan models x platforms x options of a file, each apart; one table and page of all; resumes if killed."""
     with errors_to_exit_codes(debug=debug):
-        with progress_shown(quiet=as_json, pipe_s=_PIPE_S) as tell:
+        with progress_shown(quiet=as_json, pipe_s=JOBS_PIPE_S) as tell:
             made = api.sweep(spec, out, jobs=jobs, profile=profile, dry_run=dry_run, progress=tell)
         if as_json:
             print_json(made.as_dict())
