@@ -7,6 +7,7 @@ Weights are ConstantOfShape nodes: floorflow plans from shapes and bit widths al
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -132,12 +133,20 @@ class ModelBuilder:
         self.shape = (1, self.shape[1], *self._windows(kernel, strides, pads))
 
     def average_pool(self, kernel: tuple[int, int], strides: tuple[int, int], truncated_bits: int = 0) -> None:
-        """Append an average pool, with Brevitas' Trunc behind it if bits are given."""
-        self.tensor = self.node("AveragePool", [self.tensor], kernel_shape=list(kernel), strides=list(strides))
+        """Append an average pool, with Brevitas' Trunc of the sum behind it if bits are given, of what they come from.
+
+        The Trunc is QONNX' version 2, which FINN+ reads without a Mul in front of it.
+        """
+        windows = {"kernel_shape": list(kernel), "strides": list(strides)}
+        attributes: dict[str, Any] = {**windows, "pads": [0, 0, 0, 0]} if truncated_bits else {**windows}
+        self.tensor = self.node("AveragePool", [self.tensor], **attributes)
         self.shape = (1, self.shape[1], *self._windows(kernel, strides, (0, 0, 0, 0)))
         if truncated_bits:
-            inputs = [self.constant(value) for value in (1.0, 0.0, 16.0, float(truncated_bits))]
-            self.tensor = self.node("Trunc", [self.tensor, *inputs], DOMAIN, signed=0, rounding_mode="FLOOR")
+            elements = kernel[0] * kernel[1]
+            sum_bits = truncated_bits + math.ceil(math.log2(elements))
+            out_scale = 2 ** (sum_bits - truncated_bits) / elements
+            inputs = [self.constant(value) for value in (1 / elements, 0.0, sum_bits, out_scale, truncated_bits)]
+            self.tensor = self.node("Trunc", [self.tensor, *inputs], DOMAIN, signed=0, narrow=0, rounding_mode="FLOOR")
 
     def add(self, other: str) -> None:
         """Append the addition of another tensor of the same shape."""
@@ -168,7 +177,8 @@ class ModelBuilder:
         outputs = [helper.make_tensor_value_info(self.tensor, TensorProto.FLOAT, list(self.shape))]
         initialisers = [self.initialisers[name] for name in sorted(self.initialisers)]
         graph = helper.make_graph(self.nodes, self.name, self.inputs, outputs, initialisers)
-        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, 1)]
+        qonnx = 2 if "Trunc" in self._counts else 1
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(DOMAIN, qonnx)]
         return helper.make_model(graph, opset_imports=opsets, ir_version=IR_VERSION, producer_name="floorflow")
 
     def _windows(

@@ -205,8 +205,8 @@ def plain(value: Any) -> Any:
     return value.decode() if isinstance(value, bytes) else value
 
 
-def of_image(graph: onnx.GraphProto) -> None:
-    """Let a network read pixels of 0 to 255 and tell the label, as FINN's own examples do."""
+def of_image(graph: onnx.GraphProto, *, label: bool = True) -> None:
+    """Let a network read pixels of 0 to 255 and, unless that is not asked, tell the label, as FINN's examples do."""
     data, scores = graph.input[0], graph.output[0]
     graph.initializer.append(numpy_helper.from_array(np.float32(255), "full"))
     graph.initializer.append(numpy_helper.from_array(np.array([1], np.int64), "one"))
@@ -219,6 +219,8 @@ def of_image(graph: onnx.GraphProto) -> None:
     for node in graph.node:
         node.input[:] = ["scaled" if name == data.name else name for name in node.input]
     graph.node.insert(0, helper.make_node("Div", [data.name, "full"], ["scaled"]))
+    if not label:
+        return
     graph.node.append(helper.make_node("TopK", [scores.name, "one"], ["best", "label"], axis=-1))
     shape = [dim.dim_value for dim in scores.type.tensor_type.shape.dim[:-1]]
     graph.value_info.append(scores)
@@ -297,7 +299,7 @@ def build(job: dict[str, Any]) -> dict[str, Any]:
     model = ModelWrapper(with_weights(onnx.load(job["graph"])))
     if job["network"]:
         spell_out(model.graph)
-        of_image(model.graph)
+        of_image(model.graph, label=job.get("label", True))
         model.set_tensor_datatype(model.graph.input[0].name, DataType["UINT8"])
     is_light = not job["network"] and not job.get("verify", False)
     asked = {"is_light": is_light, "verify": job.get("verify", False), "mistake": job.get("mistake", "")}

@@ -17,6 +17,7 @@ from examples.make_models import ModelBuilder
 from floorflow.facts import Plan
 from floorflow.record.run import PlanWithFiles
 from tests.plans import EXAMPLES, FREE
+from tests.residual_models import residual_network
 from tests.tools_finn.oracle import FinnPlus
 from tests.tools_finn.test_estimates import fire_modules, plan, saved
 
@@ -301,6 +302,7 @@ def test_concatenated_branches_are_built_as_planned(
     [
         ("tfc_1w1a", "alveo-u250", {"constraint_style": "hard"}),
         pytest.param("tfc_1w1a", "pynq-z1", {"constraint_style": "hard"}, marks=pytest.mark.slow),
+        pytest.param("mobilenet_v1_w4a4", "alveo-u250", {"constraint_style": "hard"}, marks=pytest.mark.slow),
         pytest.param(
             *("cnv_2w2a", "alveo-u250", {"fps": 3000.0, "clock_mhz": 1000.0}),
             id="register slices",
@@ -331,7 +333,7 @@ def test_finn_plus_quantises_behind_the_flatten_as_planned(tmp_path: Path, finn_
     builder.fully_connected(16, 2)
     builder.activation(2)
     builder.fully_connected(4, 2)
-    assert_built_as_planned(builder, tmp_path, finn_plus)
+    assert_built_as_planned(builder.model(), tmp_path, finn_plus)
 
 
 def test_finn_plus_makes_the_planned_engines_of_a_transposed_convolution(tmp_path: Path, finn_plus: FinnPlus) -> None:
@@ -343,18 +345,47 @@ def test_finn_plus_makes_the_planned_engines_of_a_transposed_convolution(tmp_pat
     builder.activation(2)
     builder.flatten()
     builder.fully_connected(3, 2)
-    assert_built_as_planned(builder, tmp_path, finn_plus)
+    assert_built_as_planned(builder.model(), tmp_path, finn_plus)
     steps = json.loads((tmp_path / "out" / "finn" / "floorflow_plan.json").read_text())
     kinds = [engine["kind"] for engine in steps["engines"]]
     assert kinds[1:5] == ["FMPadding_Pixel_hls", "FMPadding_rtl", "ConvolutionInputGenerator_rtl", "MVAU_rtl"]
 
 
-def assert_built_as_planned(builder: ModelBuilder, tmp_path: Path, finn_plus: FinnPlus) -> None:
+def test_depthwise_layers_keep_their_thresholds_where_others_stand_apart_and_the_last_scale_is_the_hosts(
+    tmp_path: Path, finn_plus: FinnPlus
+) -> None:
+    """MobileNet in small: RTL units have no thresholds, and FINN+ would make an engine of the scale behind the last."""
+    builder = ModelBuilder("depthwise", (1, 3, 8, 8))
+    for channels, kernel, group in ((8, 3, 1), (8, 3, 8), (16, 1, 1)):
+        builder.conv(channels, (kernel,) * 2, 4, pads=(kernel // 2,) * 4, group=group)
+        builder.activation(4)
+    builder.average_pool((8, 8), (1, 1), truncated_bits=4)
+    builder.flatten()
+    builder.fully_connected(10, 4)
+    builder.scale("Mul", 0.25)
+    assert_built_as_planned(builder.model(), tmp_path, finn_plus, label_select=False)
+    kinds = [engine["kind"] for engine in ff.load(tmp_path / "out").engines]
+    assert kinds[2:4] == ["MVAU_rtl", "Thresholding_rtl"]
+    assert kinds[6:8] == ["VVAU_hls", "MVAU_rtl"]
+
+
+def test_scales_move_past_the_sums_of_branches(tmp_path: Path, finn_plus: FinnPlus) -> None:
+    """FINN+'s default steps stop at this network: they leave a scale of activations ahead of a convolution."""
+    model = residual_network(4)
+    scale = next(tensor for tensor in model.graph.initializer if tensor.name == "value_1")
+    scale.float_data[0] = 0.3  # of every quantiser
+    assert_built_as_planned(model, tmp_path, finn_plus)
+
+
+def assert_built_as_planned(
+    model: onnx.ModelProto, tmp_path: Path, finn_plus: FinnPlus, *, label_select: bool = True
+) -> None:
     """FINN+ builds a network by its plan's own files, and check finds every engine in the build."""
-    onnx.save(builder.model(), tmp_path / "model.onnx")
-    options = {"finn": "plus", "label_select": True, "effort": "fast", "plots": False}
+    onnx.save(model, tmp_path / "model.onnx")
+    options = {"finn": "plus", "label_select": label_select, "effort": "fast", "plots": False}
     made = ff.plan(tmp_path / "model.onnx", "pynq-z1", **options)
     made.save(tmp_path / "out")
-    finn_plus.build(tmp_path / "model.onnx", tmp_path / "out" / "finn", tmp_path / "build", network=True)
+    asked = {"network": True, "label": label_select}
+    finn_plus.build(tmp_path / "model.onnx", tmp_path / "out" / "finn", tmp_path / "build", **asked)
     ff.bind(tmp_path / "out", tmp_path / "build").save(tmp_path / "bound")
     assert not ff.check(tmp_path / "bound", build=tmp_path / "build").violations

@@ -157,7 +157,11 @@ def _in_place(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     """Return the steps that a build of its kind has, floorflow's in the place of FINN's."""
     front = ["floorflow_flatten", *FRONT]
     if plus:
-        front.insert(5, "step_minimize_bit_width_initial")
+        front[5:5] = ["floorflow_host", "step_minimize_bit_width_initial"]
+    if any(engine["kind"].startswith(("VVAU", "ElementwiseAdd")) for engine in data["engines"]):
+        front.insert(front.index("step_streamline"), "floorflow_scales")
+    if len(_thresholds_apart(data)) > 1:
+        front.insert(front.index("step_convert_to_hw"), "floorflow_thresholds")
     if any(engine["kind"] == "FMPadding_Pixel_hls" for engine in data["engines"]):
         front.insert(front.index("step_convert_to_hw"), "floorflow_deconv")
     cut = ["floorflow_cut"] if "whole" in data else []
@@ -204,7 +208,7 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
         "output_dir": OUTPUT,
         "synth_clk_period_ns": round(1000 / data["clock_mhz"], 6),
         "generate_outputs": outputs,
-        "standalone_thresholds": _thresholds_apart(data),
+        "standalone_thresholds": _thresholds_apart(data) == {True},
         "folding_config_file": "folding_config.json",
         "auto_fifo_depths": not data["known_fifos"],
     }
@@ -237,11 +241,14 @@ def _settings(data: Mapping[str, Any], *, plus: bool) -> dict[str, Any]:
     return found
 
 
-def _thresholds_apart(data: Mapping[str, Any]) -> bool:
-    """Whether some thresholds directly behind a matrix or vector unit are an engine of their own."""
+def _thresholds_apart(data: Mapping[str, Any]) -> set[bool]:
+    """Return whether thresholds behind a matrix or vector unit are an engine of their own, both where some are."""
     kind = {engine["id"]: engine["kind"] for engine in data["engines"]}
-    pairs = ((kind.get(stream["source"], ""), kind.get(stream["target"], "")) for stream in data["streams"])
-    return any(one.startswith(("MVAU", "VVAU")) and other.startswith("Thresholding") for one, other in pairs)
+    units = {engine["id"]: engine for engine in data["engines"] if engine["kind"].startswith(("MVAU", "VVAU"))}
+    pairs = ((stream["source"], kind.get(stream["target"], "")) for stream in data["streams"])
+    apart = {one for one, other in pairs if one in units and other.startswith("Thresholding")}
+    fused = any(not unit["attributes"]["noActivation"] for unit in units.values())
+    return {*([True] if apart else []), *([False] if fused else [])}
 
 
 def _build_yaml(data: Mapping[str, Any]) -> str:

@@ -83,6 +83,8 @@ def _weight_memory(engine: FoldedEngine) -> Iterator[str]:
     yield from _one_of(engine, "mem_mode", MEMORY_MODES)
     yield from _one_of(engine, "ram_style", RAM_STYLES)
     yield from _one_of(engine, "ram_style_thresholds", ("auto", "block", "distributed"))
+    if engine.kind.startswith("VVAU") and "ram_style_thresholds" in engine.folding:
+        yield "FINN's vector units have no attribute ram_style_thresholds"
     yield from _one_of(engine, "runtime_writeable_weights", (0, 1))
     decoupled = engine.choice("mem_mode", "internal_decoupled") == "internal_decoupled"
     stream = engine.pe * engine.simd * int(engine.entry["weight_bits"])

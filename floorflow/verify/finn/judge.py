@@ -44,7 +44,7 @@ from floorflow.verify.finn.kinds import KINDS, SAMO_CYCLES, reads_only_padding, 
 from floorflow.verify.finn.styles import check_style_file, check_styles, constants_in_logic
 from floorflow.verify.finn.verification import FINDINGS as VERIFICATION_FINDINGS
 from floorflow.verify.finn.verification import NAME as VERIFIES_OTHERWISE
-from floorflow.verify.finn.verification import OF_BUILD, vector_faults, verification_faults
+from floorflow.verify.finn.verification import OF_BUILD, places_of_thresholds, vector_faults, verification_faults
 from floorflow.verify.phase_records import ChannelRecord, ParallelismRecord, PhaseRecord
 from floorflow.verify.plan_records import PlanRecord
 from floorflow.verify.violations import VIOLATIONS, Findings
@@ -242,8 +242,10 @@ def files(
         check_step_plan(folder, phase, built, context["slots"], found)
     cards, seed = [fpga["name"] for fpga in plan["platform"]["fpgas"]], plan["options"]["seed"]
     alone = len(cards) == 1 and len(plan["phases"]) == 1
-    for place in (*(built.folder for built in networks_of(context)), *(f"{card}/finn" for card in cards)):
-        for path, fault in verification_faults(folder, place, seed, is_whole=alone):
+    nets = networks_of(context)
+    thresholds = {b.folder: places_of_thresholds(b.rows.values(), phase["channels"]) for b in nets if alone}
+    for place in (*(built.folder for built in nets), *(f"{card}/finn" for card in cards)):
+        for path, fault in verification_faults(folder, place, seed, thresholds.get(place), is_whole=alone):
             found.add(VERIFIES_OTHERWISE, folder.path(path), fault)
     check_flow_files(plan, phase, folder, context, placed, findings=found)
     check_links(phase, context, found)

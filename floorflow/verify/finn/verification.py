@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -61,6 +61,7 @@ VERIFIES = {
     CONFIG: {**_PYTHON, "step_minimize_bit_width": "folded_hls_cppsim", "step_create_stitched_ip": STITCHED},
 }
 """At the end of which steps FINN verifies, and what it calls that (verify_step in build_dataflow_steps.py)."""
+CONVERT, THRESHOLDS = "step_convert_to_hw", "floorflow_thresholds"
 FIRST, LAST, CUT = "floorflow_vectors", "floorflow_verified", "floorflow_cut"
 
 
@@ -71,10 +72,26 @@ class Build:
     steps: Sequence[str]
     verifies: Sequence[str]
     vectors: Mapping[str, str]
+    apart: bool
+    """standalone_thresholds: FINN makes an engine of all thresholds, else of none behind a unit."""
 
 
-def verification_faults(folder: Files, place: str, seed: int, *, is_whole: bool) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with the builds in a folder, with the file; ``is_whole``: each makes all of a network."""
+def places_of_thresholds(rows: Iterable[Row], channels: Sequence[ChannelRecord]) -> set[bool]:
+    """Return whether thresholds behind units are engines of their own (True), or in the units (False), or both."""
+    kinds = {row["id"]: (row["entry"]["kind"].split("_")[0], row["entry"]["attributes"]) for row in rows}
+    units = {name: of for name, (kind, of) in kinds.items() if kind in ("MVAU", "VVAU")}
+    behind = {(c["source"], kinds.get(c["target"], ("", {}))[0]) for c in channels}
+    apart = any(source in units and kind == "Thresholding" for source, kind in behind)
+    return {*([True] if apart else []), *([False] if any(not of["noActivation"] for of in units.values()) else [])}
+
+
+def verification_faults(
+    folder: Files, place: str, seed: int, thresholds: set[bool] | None, *, is_whole: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the builds in a folder, with the file; ``is_whole``: each makes all of a network.
+
+    ``thresholds``: see `places_of_thresholds`, None of a part of a network.
+    """
     told: Mapping[str, Any] = {}
     steps = f"{place}/floorflow_plan.json"
     if folder.exists(steps):
@@ -90,6 +107,8 @@ def verification_faults(folder: Files, place: str, seed: int, *, is_whole: bool)
             yield path, f"is no build of floorflow's ({type(problem).__name__}: {problem!s:.80})"
             continue
         yield from ((path, fault) for fault in _faults(build, name, is_whole=is_whole))
+        if thresholds is not None and CONVERT in build.steps:
+            yield from ((path, fault) for fault in _threshold_faults(build, thresholds))
         frames = told.get("frames")
         if build.verifies and (not isinstance(frames, int) or frames < 1 or told.get("seed") != seed):
             yield steps, f"vectors are {told!r:.80}, expected frames, and the plan's seed {seed}"
@@ -120,10 +139,21 @@ def _faults(build: Build, file: str, *, is_whole: bool) -> Iterator[str]:
         yield f"vectors are {' and '.join(given)}, {FIRST} makes {' and '.join(VECTORS.values())}"
 
 
+def _threshold_faults(build: Build, planned: set[bool]) -> Iterator[str]:
+    """Yield where FINN would make other engines of thresholds: it has one setting, and a step makes both."""
+    if build.apart != (planned == {True}):
+        yield f"standalone_thresholds is {build.apart}, the plan has {'both' if len(planned) > 1 else not build.apart}"
+    if (THRESHOLDS in build.steps) != (len(planned) > 1):
+        yield f"{THRESHOLDS} is to be there where some thresholds stand apart and some do not, and there alone"
+    elif len(planned) > 1 and build.steps.index(THRESHOLDS) > build.steps.index(CONVERT):
+        yield f"{THRESHOLDS} is to stand ahead of {CONVERT}"
+
+
 def _config(text: str) -> Build:
     content = yaml.safe_load(text)
     steps = [str(step).removeprefix("floorflow_step.") for step in content["steps"]]
-    return Build(steps, list(content.get("verify_steps") or ()), {key: str(content.get(key) or "") for key in VECTORS})
+    vectors = {key: str(content.get(key) or "") for key in VECTORS}
+    return Build(steps, list(content.get("verify_steps") or ()), vectors, bool(content["standalone_thresholds"]))
 
 
 def _script(text: str) -> Build:
@@ -135,7 +165,8 @@ def _script(text: str) -> Build:
     steps = [item.attr if isinstance(item, ast.Attribute) else ast.literal_eval(item) for item in listed.elts]
     given = {node.arg: ast.unparse(node.value) for node in ast.walk(tree) if isinstance(node, ast.keyword)}
     verifies = re.findall(r"VerificationStepType\('(\w+)'\)", given.get("verify_steps", ""))
-    return Build(steps, verifies, {key: given.get(key, "").strip("'\"") for key in VECTORS})
+    vectors = {key: given.get(key, "").strip("'\"") for key in VECTORS}
+    return Build(steps, verifies, vectors, given["standalone_thresholds"] == "True")
 
 
 def _name(node: ast.Assign) -> str:

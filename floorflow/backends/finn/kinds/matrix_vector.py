@@ -344,8 +344,8 @@ def _multipliers(reader: Reader) -> Iterator[Folding]:
 def _threshold_styles(reader: Reader, every: Weighted) -> Iterator[tuple[Folding, Mask]]:
     stored = np.asarray(every.output_folds > 1)
     always = np.full_like(stored, fill_value=True)
-    if not reader.is_hls or not every.thresholds:
-        yield {}, always
+    if not reader.op_type.startswith("MVAU_hls") or not every.thresholds:
+        yield {}, always  # FINN leaves those of VVAU_hls to Vitis HLS: it has no attribute for them
         return
     yield {"ram_style_thresholds": "distributed"}, always
     yield {"ram_style_thresholds": "block"}, stored

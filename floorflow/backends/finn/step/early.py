@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import prod
+from typing import Any
 
 import onnx
 from onnx import helper
@@ -13,6 +16,7 @@ BY_VALUE = (
     *("Selu", "Sigmoid", "Sub", "Tanh", "Trunc"),
 )
 """Operators on each value by itself, if their constants are single numbers."""
+ELEMENTWISE = "Elementwise"
 
 
 def reshape_early(graph: onnx.GraphProto) -> list[str]:
@@ -43,6 +47,67 @@ def spell_out_deconv(graph: onnx.GraphProto) -> None:
             node.attribute.extend(
                 helper.make_attribute(name, value) for name, value in meant.items() if name not in given
             )
+
+
+@contextmanager
+def only_behind_bare_units(model: Any, engines: Sequence[Mapping[str, Any]]) -> Iterator[None]:
+    """Hide from FINN all thresholds but those behind products whose unit has none in the plan, for as long as it lasts.
+
+    Raises ValueError if units of one size and type are planned with and without thresholds.
+    """
+    from qonnx.core.datatype import DataType
+
+    bare = _bare_units(engines)
+    products = {node.output[0]: node for node in model.graph.node if node.op_type == "MatMul"}
+    hidden = {}
+    for node in model.graph.node:
+        product = products.get(node.input[0]) if node.op_type == "MultiThreshold" else None
+        if node.op_type == "MultiThreshold" and (product is None or not bare.get(_unit_of(model, product))):
+            hidden |= {name: model.get_tensor_datatype(name) for name in node.input}
+    for name in hidden:
+        model.set_tensor_datatype(name, DataType["SCALEDINT<32>"])  # neither whole nor float: FINN passes by
+    yield
+    for name, datatype in hidden.items():
+        model.set_tensor_datatype(name, datatype)
+
+
+def _bare_units(engines: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int, bool, str], bool]:
+    """Return of each size and type of unit whether it has no thresholds in the plan."""
+    found: dict[tuple[int, int, bool, str], bool] = {}
+    for engine in engines:
+        of, is_depthwise = engine["attributes"], engine["kind"].startswith("VVAU")
+        if not is_depthwise and not engine["kind"].startswith("MVAU"):
+            continue
+        columns = of["Channels"] if is_depthwise else of["MH"]
+        rows = columns * prod(of["Kernel"]) if is_depthwise else of["MW"]
+        unit = rows, columns, is_depthwise, of["inputDataType"]
+        if found.setdefault(unit, bool(of["noActivation"])) != bool(of["noActivation"]):
+            raise ValueError(f"of units of {rows}x{columns} weights some have thresholds and some have none")
+    return found
+
+
+def _unit_of(model: Any, node: onnx.NodeProto) -> tuple[int, int, bool, str]:
+    rows, columns = model.get_tensor_shape(node.input[1])
+    is_depthwise = model.get_tensor_sparsity(node.input[1]) is not None
+    return rows, columns, is_depthwise, model.get_tensor_datatype(node.input[0]).name
+
+
+def leave_to_host(graph: onnx.GraphProto, kinds: Sequence[str]) -> list[str]:
+    """Make ONNX's operators again of elementwise engines at the end that are none of the plan's kinds; return them."""
+    elementwise = [node for node in graph.node if node.op_type.startswith(ELEMENTWISE)]
+    left = len(elementwise) - sum(kind.startswith(ELEMENTWISE) for kind in kinds)
+    makers = {name: node for node in graph.node for name in node.output}
+    names, found = [value.name for value in graph.output], []
+    while names and left > 0:
+        node = makers.get(names.pop())
+        if node is None or (node.domain.startswith("finn.") and node not in elementwise):
+            continue
+        names += node.input
+        if node in elementwise:
+            node.op_type, node.domain, left = node.op_type.removeprefix(ELEMENTWISE), "", left - 1
+            del node.attribute[:]
+            found.append(node.name)
+    return found
 
 
 def _kernel_of(graph: onnx.GraphProto, weights: str) -> dict[str, list[int]]:

@@ -18,7 +18,7 @@ from typing import Any
 from floorflow.backends.finn.step.bind import bind_kernels, write_bound
 from floorflow.backends.finn.step.cards import check_links, connections, floorplanned, set_cards
 from floorflow.backends.finn.step.cut import cut_out
-from floorflow.backends.finn.step.early import reshape_early, spell_out_deconv
+from floorflow.backends.finn.step.early import leave_to_host, only_behind_bare_units, reshape_early, spell_out_deconv
 from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.kernels import NotBuildable
@@ -80,6 +80,51 @@ def _set(node: BuiltNode, attributes: Mapping[str, Any]) -> None:
 def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     """Move reshapes of the input ahead of its quantiser, so that a word may hold several values; first of all."""
     reshape_early(model.graph)
+    return model
+
+
+def floorflow_scales(model: Any, cfg: Any) -> Any:
+    """Move scales past depthwise convolutions and sums of branches; in front of step_streamline, which leaves them.
+
+    FINN does so for MobileNet and ResNet, in steps that are none of its default. No convolution behind a scale that
+    stays becomes hardware.
+    """
+    from finn.transformation.streamline import Streamline
+    from finn.transformation.streamline.absorb import AbsorbMulIntoMultiThreshold
+    from finn.transformation.streamline.reorder import MoveMulPastDWConv
+
+    kinds = {engine["kind"].split("_")[0] for engine in step_plan()["engines"]}
+    if "VVAU" in kinds:
+        for transformation in (Streamline(), MoveMulPastDWConv(), AbsorbMulIntoMultiThreshold()):
+            model = model.transform(transformation)
+    if "ElementwiseAdd" in kinds:
+        from finn.builder.custom_step_library.resnet import step_resnet_streamline
+
+        model = step_resnet_streamline(model, cfg)
+    return model
+
+
+def floorflow_thresholds(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Make engines of the thresholds that stand apart in the plan, where others do not; before step_convert_to_hw.
+
+    FINN has one setting for all, but its RTL units take no thresholds, and HLS units save an engine if they do.
+    """
+    try:
+        from finn.transformation.fpgadataflow.convert_to_hw.thresholding import InferThresholdingLayer
+    except ModuleNotFoundError:  # FINN main
+        from finn.transformation.fpgadataflow.convert_to_hw_layers import InferThresholdingLayer
+
+    with only_behind_bare_units(model, step_plan()["engines"]):
+        model, _ = InferThresholdingLayer().apply(model)  # once: it infers the types anew, of what is hidden too
+    return model
+
+
+def floorflow_host(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Leave scales and biases behind the last engine to the host, as the plan does; behind step_convert_to_hw.
+
+    FINN+ would multiply and add floats for them on the card.
+    """
+    leave_to_host(model.graph, [engine["kind"] for engine in step_plan()["engines"]])
     return model
 
 
