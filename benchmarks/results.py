@@ -12,9 +12,9 @@ A table stands in its page between two marks, under a line that this program wri
     | table |
     <!-- end of table -->
 
-Of an output the first table and all below it are taken; of one without a table, the last line. COMMIT in a command stands
-for the commit, so that rows which a stopped run has kept are of the same code. Run it from a clean tree: a commit that
-does not hold all of the code is marked by a `+`.
+Of an output the first table and all below it are taken; of one without a table, the last line. COMMIT in a command
+stands for the commit, so that rows which a stopped run has kept are of the same code. Run it from a clean tree: a
+commit that does not hold all of the code is marked by a `+`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables of `benchmarks/RESULTS.md` have their date, commit and command, and can be made anew by `benchmarks.results`."""
+"""Tables of `benchmarks/RESULTS.md` have their date, commit and command, and `benchmarks.results` can make them."""
 
 import re
 
