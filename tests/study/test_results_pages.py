@@ -1,4 +1,4 @@
-"""Each table of `benchmarks/RESULTS.md` tells its date, commit and command, by which `benchmarks.results` remakes it."""
+"""Each table of `benchmarks/RESULTS.md` tells its date, commit and command; `benchmarks.results` makes it anew by it."""
 
 import re
 
