@@ -1,4 +1,4 @@
-"""Each table of `benchmarks/RESULTS.md` tells its date, commit and command; `benchmarks.results` makes it anew by it."""
+"""Each table of `benchmarks/RESULTS.md` tells its date, commit and command, and can be made anew by it."""
 
 import re
 
