@@ -3,8 +3,8 @@
     python -m benchmarks.dates            # print the table
     python -m benchmarks.dates --write    # put it into docs/measured.md
 
-A row of a table is as old as the commit that last changed it. Nothing is measured here: the programs that measure are
-named in each page, and most of them take minutes to hours.
+A table that `benchmarks.results` makes tells its date and commit itself. A row of another one is as old as the commit
+that last changed it. Nothing is measured here: the programs that measure are named in each page.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ import re
 import subprocess
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
+
+from benchmarks import results
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "measured.md"
@@ -38,8 +41,17 @@ def main() -> None:
 def lines() -> Iterator[str]:
     yield "| table | rows | oldest row | newest row |"
     yield "|---|--:|---|---|"
+    marked = {page: list(own) for page, own in groupby(results.tables(), lambda table: table.page)}
     for path in sorted((ROOT / "benchmarks").glob("*.md")):
-        for heading, rows in tables(path):
+        for table in marked.get(path, []):
+            dates, commits = (
+                re.findall(r"\b[0-9a-f-]{10}\b", table.made),
+                re.findall(r"\b[0-9a-f]{7,8}\b", table.made),
+            )
+            oldest, newest = (f"{dates[end]} ({commits[end]})" for end in (0, -1))
+            rows_of = max(table.body.count("\n|") - 1, 0)
+            yield f"| [{path.name}](../benchmarks/{path.name}): {table.name} | {rows_of} | {oldest} | {newest} |"
+        for heading, rows in tables(path) if path not in marked else ():
             ends = [min(rows, key=lambda row: row[1]), max(rows, key=lambda row: row[1])]
             oldest, newest = (f"{date:%Y-%m-%d} ({commit})" for commit, date in ends)
             told = re.sub(r"[`|]", "", heading)

@@ -5,6 +5,7 @@
 The models are those of ``examples/`` and of FOLDER (default: ../shared/models), each on one and on two U250, on a
 ZCU104 and on as few KU5P as hold it, at default effort and without pictures. Each case is planned by this tree, then by
 each floorflow of ``--beside``, one process at a time; seconds are those of the processor, of all its processes.
+Without ``--beside`` a row is a network, and a cell has the seconds, the interval and the joint bound if it is shorter.
 Finished runs are kept in ``--rows`` and are not made again. Below the table stands what is asked of all rows together.
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from pathlib import Path
 from statistics import median
@@ -63,8 +64,11 @@ def main() -> None:
         if len(rows := [done[f"{case.key} | {name}"] for name in commands if f"{case.key} | {name}" in done])
         == len(commands)
     }
-    headings = ["case", "bound", *(f"{what}, {name}" for name in commands for what in ("interval", "CPU s"))]
-    print(markdown(headings, [[key, bound(rows[0]), *cells(rows)] for key, rows in known.items()]))
+    if chosen.beside:
+        headings = ["case", "bound", *(f"{what}, {name}" for name in commands for what in ("interval", "CPU s"))]
+        print(markdown(headings, [[key, bound(rows[0]), *cells(rows)] for key, rows in known.items()]))
+    else:
+        print(across(cases, known))
     print(summary([*commands], [*known.values()]))
 
 
@@ -76,6 +80,23 @@ def measured(case: Case, command: str | None, chosen: argparse.Namespace) -> Row
     with tempfile.TemporaryDirectory() as folder:
         arguments = [str(model), "-p", case.board, *case.options, "--no-plots"]
         return planned(command_of(command), arguments, Path(folder) / "out", chosen.timeout)
+
+
+def across(cases: Sequence[Case], known: Mapping[str, Sequence[Row]]) -> str:
+    """Return a table of a row for each network and a column for each platform."""
+    platforms = list(dict.fromkeys(" ".join((case.board, *case.options)) for case in cases))
+    at = {(case.model, " ".join((case.board, *case.options))): case.key for case in cases}
+    models = dict.fromkeys(case.model for case in cases)
+    lines = [[m, *(in_short(known[at[m, p]][0]) if at.get((m, p)) in known else "" for p in platforms)] for m in models]
+    return markdown(["network", *platforms], lines)
+
+
+def in_short(row: Row) -> str:
+    """Return the seconds of a run, its interval, the joint bound where that is shorter, and whether it was stopped."""
+    interval, joint = row.get("interval_cycles"), row.get("joint_bound_cycles")
+    found = [f"{interval:,}"] if interval else [] if row["timed_out"] else [f"exit {row['exit']}"]
+    shorter = [f"bound {joint:,}"] if interval and joint and joint < interval else []
+    return f"{row['user_s']:.1f} ({', '.join([*found, *shorter, *['stopped'] * row['timed_out']])})"
 
 
 def bound(row: Row) -> str:

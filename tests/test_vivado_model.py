@@ -165,10 +165,7 @@ def test_bad_range_is_refused(tmp_path: Path, device: Path, text: str, message: 
 BAD_DESIGNS = {
     "no ranges": ("create_pblock p\nadd_cells_to_pblock p [get_cells top/a]", "pblock 'p' has no ranges"),
     "no cells": (HARD_P, "pblock 'p' has no cells"),
-    "all ranges removed": (
-        GOOD_P + "resize_pblock p -remove SLICE_X0Y0:SLICE_X9Y59",
-        "pblock 'p' has no ranges",
-    ),
+    "all ranges removed": (GOOD_P + "resize_pblock p -remove SLICE_X0Y0:SLICE_X9Y59", "pblock 'p' has no ranges"),
     "soft but contains routing": (
         GOOD_P + "set_property IS_SOFT TRUE p\nset_property CONTAIN_ROUTING TRUE p",
         "CONTAIN_ROUTING needs IS_SOFT FALSE",

@@ -14,10 +14,7 @@ from tests.jobs.projects import Project
 from tests.jobs.slurm import PROFILE, slurm
 from tests.plans import PLANS
 
-pytestmark = [
-    pytest.mark.tools,
-    pytest.mark.skipif(os.geteuid() != 0, reason="daemons of Slurm are started by root"),
-]
+pytestmark = [pytest.mark.tools, pytest.mark.skipif(os.geteuid() != 0, reason="daemons of Slurm are started by root")]
 
 
 def built(project: Project, folder: Path) -> str:

@@ -99,10 +99,7 @@ class Dfx:
 
     def cell_properties(self, name: str) -> dict[str, str]:
         cell = self.open_design("get_property").cells[name]
-        return {
-            "IS_BLACKBOX": str(int(cell.module is None)),
-            "HD.RECONFIGURABLE": str(int(cell.is_reconfigurable)),
-        }
+        return {"IS_BLACKBOX": str(int(cell.module is None)), "HD.RECONFIGURABLE": str(int(cell.is_reconfigurable))}
 
     def set_cell_property(self, name: str, value: str, text: str) -> None:
         """UG909: HD.RECONFIGURABLE is set on a hierarchical cell before the design is implemented."""

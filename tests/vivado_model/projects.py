@@ -18,7 +18,6 @@ STEPS = (
 )
 """UG904: steps of an implementation run, in order."""
 HOOK = re.compile(r"STEPS\.([A-Z_]+)\.TCL\.(PRE|POST)")
-READ_ONLY = ("PROGRESS", "STATUS", "DIRECTORY", "NAME")
 
 
 @dataclass
