@@ -17,7 +17,7 @@ from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.plan import UNBUILT, Plan
 from floorflow.facts.search import ended
 from floorflow.facts.spare import controllers_of, spare_copies
-from floorflow.facts.text import chance, rate
+from floorflow.facts.text import chance, filled, rate
 from floorflow.resources import NONE
 
 MOST_LINES = 10
@@ -45,9 +45,9 @@ class Line:
         return text if self.is_whole else _fitted(text, WIDTH)
 
 
-def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
-    """Return the summary of a plan by its phases, and ``ways`` on from it."""
-    return ten_lines([*summary_lines(views), *ways])
+def summary(views: Sequence[Context], ways: Iterable[Line] = (), *, rest: str = _IN_REPORT) -> str:
+    """Return the summary of a plan by its phases, and ``ways`` on from it; ``rest``: where all else is told."""
+    return ten_lines([*summary_lines(views, rest), *ways])
 
 
 def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
@@ -80,10 +80,10 @@ def most_important(lines: Iterable[Line]) -> list[Line]:
     return lines
 
 
-def summary_lines(views: Sequence[Context]) -> Iterator[Line]:
-    """Yield what a summary may tell, the most important of each label first."""
+def summary_lines(views: Sequence[Context], rest: str = _IN_REPORT) -> Iterator[Line]:
+    """Yield what a summary may tell, the most important of each label first; ``rest``: where all else is told."""
     plan = views[0].plan
-    yield from _unbuilt(plan)
+    yield from _unbuilt(plan, rest)
     yield from _rates(plan)
     worst = _worst(plan)
     view = next(view for view in views if view.phase is plan.slowest_phase(worst.name))
@@ -94,15 +94,15 @@ def summary_lines(views: Sequence[Context]) -> Iterator[Line]:
     yield from _fits(plan)
     yield Line("proven", _proven(view, worst))
     yield from _without_floorplan(plan)
-    yield from _hard(views)
-    yield from _notes(plan)
+    yield from _hard(views, rest)
+    yield from _notes(plan, rest)
 
 
-def _unbuilt(plan: Plan) -> Iterator[Line]:
+def _unbuilt(plan: Plan, rest: str) -> Iterator[Line]:
     """Yield what keeps the tools from building the plan, whole in the report."""
     for warning in plan.unbuilt[:1]:
         others = len(plan.unbuilt) - 1
-        more = f" (and {others} more: {_IN_REPORT})" if others else f" ({_IN_REPORT})"
+        more = f" (and {others} more: {rest})" if others else f" ({rest})"
         yield Line("", UNBUILT + clause(warning.removeprefix(UNBUILT), WIDTH - len(UNBUILT) - len(more)) + more)
 
 
@@ -225,7 +225,7 @@ def _fullest(plan: Plan) -> Iterator[Line]:
     used = phase.partition.utilisation[found.slot][found.resource]
     most = used / found.share
     where = f" in phase {phase.name}" if len(plan.phases) > 1 else ""
-    yield Line("fullest", f"{found.resource} of {found.slot}{where}: {used:.1%} used, {most:.0%} allowed", rank=1)
+    yield Line("fullest", filled(f"{found.resource} of {found.slot}{where}", used, most), rank=1)
 
 
 def _fits(plan: Plan) -> Iterator[Line]:
@@ -329,17 +329,17 @@ def _without_floorplan(plan: Plan) -> Iterator[Line]:
         yield Line("floorplan", f"none: {alone[0].removeprefix('no floorplan: ')}", rank=3)
 
 
-def _hard(views: Sequence[Context]) -> Iterator[Line]:
+def _hard(views: Sequence[Context], rest: str) -> Iterator[Line]:
     """Yield the first of what makes timing hard to close."""
     hard = [item for view in views for item in closing(view.plan, view.phase) if item.is_hard]
     for item in hard[:1]:
-        more = f"; {len(hard) - 1} more: {_IN_REPORT}" if len(hard) > 1 else ""
+        more = f"; {len(hard) - 1} more: {rest}" if len(hard) > 1 else ""
         text, room = f"{item.what} {item.where}, {item.found}", WIDTH - _LABEL - len(more)
         whole = f"{text} (comfortable: {item.comfortable})"
         yield Line("hard", (whole if len(whole) <= room else clause(text, room)) + more, rank=2)
 
 
-def _notes(plan: Plan) -> Iterator[Line]:
+def _notes(plan: Plan, rest: str) -> Iterator[Line]:
     """Yield what must be known before the first frame, or the first thing assumed."""
     written = [name for phase in plan.phases for part in phase.networks for name in _written(part)]
     notes = [warning for warning in plan.warnings if warning not in plan.unbuilt]
@@ -348,9 +348,9 @@ def _notes(plan: Plan) -> Iterator[Line]:
     told = f"the board's file says nothing of {', '.join(unstated)}" if unstated else "".join(notes[:1])
     if written:
         count = f"weights of {len(written)} engine{'s' * (len(written) != 1)}"
-        yield Line("before use", f"software writes the {count} before the first frame: {_IN_REPORT}", rank=1)
+        yield Line("before use", f"software writes the {count} before the first frame: {rest}", rank=1)
     if notes:
-        more = f"; {len(notes) - 1} more: {_IN_REPORT}" if len(notes) > 1 else ""
+        more = f"; {len(notes) - 1} more: {rest}" if len(notes) > 1 else ""
         yield Line("assumed", clause(told, WIDTH - _LABEL - len(more)) + more, rank=2 if unstated else 3)
 
 

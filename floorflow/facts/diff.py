@@ -15,7 +15,7 @@ from floorflow.facts.brief import least_likely
 from floorflow.facts.links import Links
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import UNBUILT, Plan
-from floorflow.facts.text import chance, number, rate, table
+from floorflow.facts.text import chance, filled, number, rate, table
 from floorflow.resources import RESOURCE_NAMES
 
 Value = int | float | str | None
@@ -197,6 +197,14 @@ def figures(plan: Plan) -> dict[str, Value]:
     used = read.used(plan.phases[0], "") if len(plan.phases) == 1 else ()
     found = {**read.rates(_networks(plan)[0]), **read.room(), **{row.name: row.b for row in used}}
     return {name: found.get(name) for name in FIGURES}
+
+
+def fullest_of(known: Mapping[str, Any]) -> str:
+    """Return what is fullest by the figures of a plan; empty where nothing is known."""
+    if known["fullest"] is None:
+        return ""
+    used = known["fullest_share"]
+    return filled(known["fullest"], used, used / known["fullest_share_of_limit"])
 
 
 def _networks(plan: Plan) -> list[str]:

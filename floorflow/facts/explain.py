@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from textwrap import wrap
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from floorflow.facts.context import Context
 from floorflow.facts.memory import memories
 from floorflow.facts.module import ModuleEntry
 from floorflow.facts.next_steps import next_steps
+from floorflow.facts.partition import SlotUse
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.steps import Step, Way
@@ -46,13 +47,12 @@ _PATH = re.compile(r"plan\.json `([^`]+)`")
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is told of one thing: lines, the steps that are priced in them, and the plan's own entries of it."""
+    """What is told of one thing: lines, and the steps that are priced in them."""
 
     topic: str
     kind: Kind
     lines: tuple[str, ...]
     steps: tuple[Step, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -62,7 +62,7 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""
         steps = [step.as_dict() for step in self.steps]
-        return {"topic": self.topic, "kind": self.kind, "lines": list(self.lines), "steps": steps, "facts": self.facts}
+        return {"topic": self.topic, "kind": self.kind, "lines": list(self.lines), "steps": steps}
 
 
 def glossary_words(text: str) -> dict[str, str]:
@@ -118,9 +118,7 @@ class Explainer:
         pages = {"plan": self._story, "engine": self._engine, "layer": self._layer, "slot": self._slot}
         pages |= {"stream": self._stream, "module": self._module, "resource": self._resource, "word": self._word}
         lines = tuple(pages[kind](name, steps))
-        return Explanation(
-            name or self.plan.summary.networks[0].network, kind, lines, tuple(steps), self._facts(kind, name)
-        )
+        return Explanation(name or self.plan.summary.networks[0].network, kind, lines, tuple(steps))
 
     def _found(self, topic: str) -> tuple[Kind, str]:
         key = _key(topic)
@@ -137,17 +135,6 @@ class Explainer:
         near = difflib.get_close_matches(key, self.topics, _NEAR, 0.5)
         hint = f"near are {some([self.topics[each][1] for each in near])}" if near else "give a layer, a slot or LUT"
         raise InputError(f"{topic!r} is nothing in this plan, and no word of its report", hint=hint)
-
-    def _facts(self, kind: Kind, name: str) -> dict[str, Any]:
-        """Return the plan's own entries of a thing, as plan.json has them."""
-        if kind in {"engine", "layer"}:
-            own = self._layers[name] if kind == "layer" else [name]
-            return {
-                each: entry.model_dump() for v in self.views for each in own if (entry := v.phase.engines.get(each))
-            }
-        if kind == "stream":
-            return {name: next(c for v in self.views for c in v.phase.channels if c.name == name).model_dump()}
-        return {}
 
     def _story(self, _: str, steps: list[Step]) -> Iterator[str]:
         """Yield what limits the rate and why, what a step would give, and what is fullest and tightest."""
@@ -201,7 +188,7 @@ class Explainer:
         yield from _said("waits", _waits(view, name))
         uses = [memory for memory in phase.memories if memory.name == name]
         if uses:
-            rows = memories(uses, phase.slot_of | phase.fifo_slot_of, view.slots, self.plan.names_in(phase))
+            rows = memories(uses, phase.slot_of | phase.fifo_slot_of, view.slots, view.names)
             yield from _labelled("memory", [row for row in rows if not row.startswith(("*", " "))])
         else:
             styles = {k: v for k, v in own.attributes.items() if "style" in k or "mem" in k}
@@ -221,11 +208,8 @@ class Explainer:
             where = f" in phase {phase.name}" if len(self.views) > 1 else ""
             style = phase.constraint_styles.get(name)
             yield f"{name}{where}: {len(held)} engines{likely}{f'; constraints: {style}' if style else ''}"
-            rows = [("", "used", "allowed", "share", "largest users")]
-            for resource in RESOURCE_NAMES:
-                need, most = use.demand.as_dict()[resource], use.limit.as_dict()[resource]
-                share = f"{need / most:.0%}" if most else "-"
-                rows.append((resource, f"{need:,}", f"{most:,}", share, self._largest(view, resource, held)))
+            rows = [("", "amount", "of", "share", "largest users")]
+            rows += [(r, *_filled(use, r), self._largest(view, r, held)) for r in RESOURCE_NAMES]
             yield from _labelled("holds", table(rows, left=1))
             over = [c for c in phase.partition.crossings if name in (c.source, c.target)]
             loads = [load for kind in ("sll", "half", "link") for load in view.loads(kind) if name in load.name]
@@ -259,12 +243,9 @@ class Explainer:
         way = [f"{c.source} to {c.target} ({c.kind})" for c in crossed] or ["inside one slot"]
         more = f"; {channel.crossing_registers} registers at boundaries, {channel.slices} slices"
         yield from _said("way", f"{', '.join(way)}{more}")
-        tiles = [row for rows in phase.longest.values() for row in rows if row.channel == name]
-        yield from (
-            line
-            for row in tiles
-            for line in _said("length", f"{row.tiles:,.0f} columns and rows; one cycle reaches {row.reach_tiles:,.0f}")
-        )
+        for one in self.plan.longest_streams(phase):
+            if one.row.channel == name:
+                yield from _said("length", f"{one.told}; {one.row.reach_at(self.plan.options.clock_mhz)}")
 
     def _module(self, name: str, _: list[Step]) -> Iterator[str]:
         view = next(view for view in self.views if any(m.name == name for m in view.phase.modules))
@@ -290,10 +271,7 @@ class Explainer:
         where = f" in phase {view.phase.name}" if len(self.views) > 1 else ""
         used, allowed = (amounts.as_dict()[name] for amounts in (view.demand, view.limit))
         yield f"{name}{where}: {used:,} used of {allowed:,} allowed"
-        places = [("", "used", "allowed", "share")]
-        for use in view.slots:
-            need, most = use.demand.as_dict()[name], use.limit.as_dict()[name]
-            places.append((use.name, f"{need:,}", f"{most:,}", f"{need / most:.0%}" if most else "-"))
+        places = [("", "amount", "of", "share"), *((use.name, *_filled(use, name)) for use in view.slots)]
         yield from _labelled("places", table(places))
         amounts = {engine: entry.resources.model_dump()[name] for engine, entry in view.phase.engines.items()}
         largest = sorted((engine for engine in amounts if amounts[engine]), key=lambda engine: -amounts[engine])
@@ -363,6 +341,12 @@ def _waits(view: Context, name: str) -> str:
     return f"{share} of each frame of {interval:,} cycles, for {slowest}, which sets the rate"
 
 
+def _filled(use: SlotUse, name: str) -> tuple[str, str, str]:
+    """Return how much of a resource a slot uses, of how much that is allowed, and both as shares of what it has."""
+    shares = use.filled(name).partition(": ")[2]
+    return f"{use.demand.as_dict()[name]:,}", f"{use.cap_limit.as_dict()[name]:,} allowed", shares
+
+
 def _module_of(phase: PhaseEntry, engine: str) -> ModuleEntry:
     return next(module for module in phase.modules if engine in module.engines)
 
@@ -373,8 +357,7 @@ def _stands(view: Context, name: str) -> str:
     slot = phase.slot_of[name]
     module = _module_of(phase, name)
     use = next(each for each in view.slots if each.name == slot)
-    share, resource = use.fullest
-    told = [f"{slot}, {share:.0%} of its {resource} allowed used"]
+    told = [f"{slot}, fullest {use.fullest}"]
     pblock = phase.pblocks.get(module.name)
     if pblock is not None:
         likely = f", {chance(pblock.likelihood)} likely to hold it" if pblock.likelihood is not None else ""

@@ -17,7 +17,7 @@ from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.platform import cheaper_ports
 from floorflow.facts.search import RefusalEntry, TraceEntry
 from floorflow.facts.spare import controllers_of, spare
-from floorflow.facts.text import chance, number, rate
+from floorflow.facts.text import chance, filled, number, rate
 from floorflow.resources import RESOURCE_NAMES, total
 
 _FULL = 0.9
@@ -172,12 +172,12 @@ def _lacking(view: Context) -> set[str]:
 
 
 def _full_slots(view: Context) -> Iterator[str]:
-    full = sorted((slot for slot in view.slots if slot.fullest[0] >= _FULL), key=lambda slot: -slot.fullest[0])
+    full = sorted((slot for slot in view.slots if slot.tightest[0] >= _FULL), key=lambda slot: -slot.tightest[0])
     if not full:
         return
-    first, (used, name) = full[0], full[0].fullest
-    have = first.limit.as_dict()[name]
-    text = f"{name} is the tightest: {first.name} uses {first.demand.as_dict()[name]:,} of {have:,} ({used:.0%})"
+    first, (_, name) = full[0], full[0].tightest
+    have, used = first.limit.as_dict()[name], first.used[name]
+    text = f"the fullest is {filled(f'{name} of {first.name}', used, used * have / first.demand.as_dict()[name])}"
     if len(full) > 1:
         text += f", {len(full)} of {len(view.slots)} slots are above {_FULL:.0%} of a limit"
     cap, most = view.plan.options.cap.model_dump()[name], first.pblock_limit.as_dict()[name]
@@ -301,7 +301,7 @@ def _spare(view: Context) -> Iterator[str]:
 def _host_port(view: Context) -> Iterator[str]:
     """Say what another memory channel would free of the host's slot, where that is full."""
     at_host = {*view.platform.host_slots}
-    if any(slot.name in at_host and slot.fullest[0] >= _FULL for slot in view.slots):
+    if any(slot.name in at_host and slot.tightest[0] >= _FULL for slot in view.slots):
         yield from cheaper_ports(view.platform)
 
 

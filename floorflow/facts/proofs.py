@@ -8,7 +8,7 @@ from floorflow.facts.floorplan import PlacementTerms
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.search import BOUND, proofs
-from floorflow.facts.text import number, table, wrapped
+from floorflow.facts.text import filled, number, table, wrapped
 from floorflow.facts.values import Stats
 
 
@@ -19,7 +19,7 @@ def gaps(view: Context) -> list[str]:
     for part in phase.networks:
         of = f" of {part.network}" if len(plan.networks) > 1 else ""
         rows += [(f"{name}{of}", *rest) for name, *rest in _network(plan, part)]
-    rows.append(("fullness of slots", *_shares(phase.partition.fullness, f"of a slot's limit{fullest(plan, phase)}")))
+    rows.append(("fullness of slots", *_shares(phase.partition.fullness, f"of a limit{fullest(plan, phase)}")))
     what = "wires x b (b + 1) / 2 over b boundaries, a link counts 10"
     what += " (bound: with as many streams and wires over links)" * (len(plan.platform.fpgas) > 1)
     rows.append(("partition", *_stats(phase.partition.stats, what)))
@@ -68,4 +68,7 @@ def _shares(stats: Stats, what: str) -> tuple[str, ...]:
 def fullest(plan: Plan, phase: PhaseEntry) -> str:
     """Say where the plan is fullest of what it may use, if that is in this phase."""
     found = plan.summary.fullness
-    return f", {found.resource} of {found.slot}" if found is not None and found.phase == phase.name else ""
+    if found is None or found.phase != phase.name:
+        return ""
+    used = phase.partition.utilisation[found.slot][found.resource]
+    return f", {filled(f'{found.resource} of {found.slot}', used, used / found.share)}"

@@ -30,7 +30,7 @@ from floorflow.facts.rates import balance_words, host_words, rates
 from floorflow.facts.replicas import replicas, replicas_line
 from floorflow.facts.run_times import run_times
 from floorflow.facts.search import ended, price_of_order, tried
-from floorflow.facts.text import gap_of, number, rate, table, wrapped
+from floorflow.facts.text import filled, gap_of, number, rate, table, wrapped
 from floorflow.resources import RESOURCE_NAMES
 
 Lines = Callable[[Context], list[str]]
@@ -42,7 +42,7 @@ def report(views: Sequence[Context]) -> str:
     networks = " and ".join(network.name for network in plan.networks)
     title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in _sections(views) if lines]
-    return "\n\n".join(["\n".join([title, "=" * len(title), brief.summary(views)]), *body]) + "\n"
+    return "\n\n".join(["\n".join([title, "=" * len(title), brief.summary(views, rest="below")]), *body]) + "\n"
 
 
 def _sections(views: Sequence[Context]) -> Iterator[tuple[str, list[str]]]:
@@ -80,13 +80,13 @@ def _targets(view: Context) -> list[str]:
 def _longest(view: Context) -> list[str]:
     phase, count = view.phase, sum(each.slices for each in view.phase.channels)
     likely, clock_mhz = lowest_clock(part.estimates for part in phase.networks), view.plan.options.clock_mhz
-    names = view.plan.names_in(phase)
-    return channel.longest_streams(phase.longest, count, clock_mhz, likely, names, slices_built=phase.slices_built)
+    return channel.longest_streams(view.plan.longest_streams(phase), count, clock_mhz, likely, view.names)
 
 
 def _bargains(view: Context) -> list[str]:
     plan = view.plan
-    return bargains(view.extras, plan.networks[0].search.interval_cycles, measured=plan.calibration is not None)
+    measured, caps = plan.calibration is not None, plan.options.cap.as_dict()
+    return bargains(view.extras, plan.networks[0].search.interval_cycles, caps, measured=measured)
 
 
 def _fits(view: Context) -> list[str]:
@@ -109,8 +109,7 @@ def _far_streams(view: Context) -> list[str]:
     if max(len(fpga.slots) for fpga in view.plan.platform.fpgas) < 3:
         return []
     built = view.plan.crossings_built(view.phase) and view.plan.build_ends
-    names = view.plan.names_in(view.phase)
-    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, names, built=built)
+    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, view.names, built=built)
 
 
 def _modules(view: Context) -> list[str]:
@@ -154,7 +153,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     (_TRIED, lambda view: _tried(view.plan)),
     (
         "Use of each slot",
-        lambda view: partition.slots(view.phase.partition, view.plan.options.cap.as_dict(), view.slots),
+        lambda view: partition.slots(view.plan.options.cap.as_dict(), view.slots),
     ),
     ("What wishes for slots cost", _wishes),
     (
@@ -167,16 +166,14 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
             view.phase.memories,
             view.phase.slot_of | view.phase.fifo_slot_of,
             view.slots,
-            view.plan.names_in(view.phase),
+            view.names,
         ),
     ),
     ("How likely it is to fit", _fits),
     ("What is constrained", _constrained),
     (
         "Streams between slots",
-        lambda view: partition.crossings(
-            view.phase.partition, view.platform.stream_wires, view.plan.names_in(view.phase)
-        ),
+        lambda view: partition.crossings(view.phase.partition, view.platform.stream_wires, view.names),
     ),
     ("Streams over several SLR boundaries", _far_streams),
     (
@@ -358,8 +355,7 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     used = phase.partition.assignment.values()
     asked = plan.options.constraint_style
     caps, likely = plan.options.cap.as_dict(), lowest_clock(part.estimates for part in phase.networks)
-    listed = [row for rows in phase.longest.values() for row in rows]
-    long = channel.summarised(listed, plan.options.clock_mhz, likely, slices_built=phase.slices_built)
+    long = channel.summarised(plan.longest_streams(phase), plan.options.clock_mhz, likely)
     hard = [f"  hard      {item}" for item in closing(plan, phase) if item.is_hard]
     return [
         *(f"  folding   {of[part.network]}{part.folding.stats}" for part in folded),
@@ -406,7 +402,9 @@ def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
     if found is None or found.phase != phase.name:
         return []
     known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
-    line = f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"
+    used = phase.partition.utilisation[found.slot][found.resource]
+    place = filled(f"{found.resource} of {found.slot}", used, used / found.share)
+    line = f"  fullest   {place}, {found.share:.1%} of its limit{known}"
     weighed = phase.partition.evenness
     # What is usual stands in the report alone.
     usual = weighed is None or (weighed.rule == "comfortable" and not weighed.passed)

@@ -130,10 +130,13 @@ def _bargains(view: Context) -> Html:
     if found is None:
         return Html("")
     notes = [extras.without_limits(found, facts.options.clock_mhz), *extras.left_out(found)]
-    notes += extras.best_bargains(found)
+    caps = facts.options.cap.as_dict()
+    notes += extras.best_bargains(found, caps)
     parts = [listed(filter(None, notes))]
     if found.bargains is not None:
-        (heading, now, *rows), more = extras.bargain_rows(found.bargains, facts.networks[0].search.interval_cycles)
+        (heading, now, *rows), more = extras.bargain_rows(
+            found.bargains, facts.networks[0].search.interval_cycles, caps
+        )
         best, last = extras.knee(found.bargains), [own[-1] for own in extras.alike(found.bargains.rows)]
         freed = [extras.freed_by(found.bargains, row) for row in last]
         is_best = [row is best for row in last]
