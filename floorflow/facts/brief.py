@@ -15,7 +15,7 @@ from floorflow.facts.network import NetworkEntry
 from floorflow.facts.next_steps import NetworkView, networks_of, ways_to
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.plan import UNBUILT, Plan
-from floorflow.facts.search import ended
+from floorflow.facts.search import BY_THE_FASTEST, ended
 from floorflow.facts.spare import controllers_of, spare_copies
 from floorflow.facts.text import chance, filled, rate
 from floorflow.resources import NONE
@@ -90,6 +90,7 @@ def summary_lines(views: Sequence[Context], rest: str = _IN_REPORT) -> Iterator[
     part = view.phase.network(worst.name)
     yield Line("limited by", _limit(view, part))
     yield from (Line("lifted by", text, rank=min(4 * number, 5)) for number, text in enumerate(_lifts(view, part)))
+    yield from _sought_first(plan, worst)
     yield from _fullest(plan)
     yield from _fits(plan)
     yield Line("proven", _proven(view, worst))
@@ -215,6 +216,18 @@ def _lifts_of_search(one: NetworkView, clock_hz: float) -> Iterator[str]:
         yield f"{' or '.join(ways)}: {fps} frames/s may fit"
     elif any(refusal.what in ("hops", "slots and hops") for refusal in row.refusals):
         yield f"--max-hops {view.phase.partition.hops.most + 1}: {fps} frames/s may fit"
+
+
+def _sought_first(plan: Plan, network: NetworkEntry) -> Iterator[Line]:
+    """Yield that --fps seeks the highest rate first, and which of both designs the plan is."""
+    options = plan.options
+    if not options.fps or options.objective != "resources" or options.keep_folding or options.start_from:
+        return
+    fastest = "; the design of the highest rate, sought first, is the plan: what was found with less is no better"
+    least = "the least resources that were found for it; the highest rate was sought first, to compare"
+    if network.search.ended_by.startswith(BY_THE_FASTEST):
+        least = fastest
+    yield Line("--fps", least, rank=3)
 
 
 def _fullest(plan: Plan) -> Iterator[Line]:
