@@ -26,7 +26,7 @@ from floorflow.facts.partition import SlotUse
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.steps import Step, Way
-from floorflow.facts.text import chance, number, table
+from floorflow.facts.text import WIDTH, chance, number, table
 from floorflow.resources import RESOURCE_NAMES
 
 Kind = Literal["plan", "engine", "layer", "slot", "stream", "module", "resource", "word"]
@@ -34,7 +34,7 @@ Price = Callable[[str, Way], Step | None]
 """What a step of an engine would change, of the whole where that is empty; None where there is no such step.
 
 InputError if none is known."""
-_LABEL, _WIDTH = 12, 120
+_LABEL = 12
 _SHOWN = 10
 """Rows of a table of engines or streams that are told; JSON has all."""
 _PRICED = 3
@@ -290,7 +290,7 @@ class Explainer:
 
     def _word(self, word: str, _: list[Step]) -> Iterator[str]:
         """Yield what the glossary says of a word, with this plan's figures where plan.json has them."""
-        yield from wrap(f"{word}: {self.words[word]}", _WIDTH, break_on_hyphens=False)
+        yield from wrap(f"{word}: {self.words[word]}", WIDTH, break_on_hyphens=False)
         content = json.loads(self.plan.to_json())
         for path in _PATH.findall(self.words[word]):
             values = [*_values(content, re.findall(r"\w+|\[\]|\{\}", path))]
@@ -307,7 +307,7 @@ def _said(label: str, text: str) -> Iterator[str]:
     if text.startswith("floorflow "):
         yield f"{label:<{_LABEL}}{text}"
         return
-    lines = wrap(text, _WIDTH - _LABEL, break_on_hyphens=False, break_long_words=False)
+    lines = wrap(text, WIDTH - _LABEL, break_on_hyphens=False, break_long_words=False)
     yield from (f"{'' if at else label:<{_LABEL}}{line}" for at, line in enumerate(lines))
 
 

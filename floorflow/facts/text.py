@@ -8,7 +8,8 @@ from textwrap import wrap
 
 from floorflow.resources import MOST_TOLD
 
-_WIDTH = 120
+WIDTH = 120
+"""Characters of a line of text in a pipe."""
 
 
 def table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -53,5 +54,5 @@ def filled(place: str, used: float, allowed: float) -> str:
 
 def wrapped(sentences: Iterable[str]) -> list[str]:
     """Return each sentence as an item of a list, over several lines if it is long."""
-    items = (wrap(s, _WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False) for s in sentences)
+    items = (wrap(s, WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False) for s in sentences)
     return [line for item in items for line in item]
