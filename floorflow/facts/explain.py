@@ -16,6 +16,7 @@ from textwrap import wrap
 from typing import Any, Literal
 
 from floorflow.errors import InputError, some
+from floorflow.facts import extras
 from floorflow.facts.brief import summary_lines
 from floorflow.facts.channel import ChannelEntry
 from floorflow.facts.context import Context
@@ -41,13 +42,14 @@ _PRICED = 3
 """Engines of which a resource is told what a step would give back."""
 _NEAR = 5
 _UNPRICED = "prices"
+NOT_WORTH = "none is worth it: none frees a larger share of all that the design takes than it costs of the rate"
 _STORY = ("", "limited by", "lifted by", "fullest", "fits", "proven", "hard")
 _PATH = re.compile(r"plan\.json `([^`]+)`")
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is told of one thing: lines, and the steps that are priced in them."""
+    """What is told of one thing: lines, and the steps that are offered in them."""
 
     topic: str
     kind: Kind
@@ -118,7 +120,8 @@ class Explainer:
         pages = {"plan": self._story, "engine": self._engine, "layer": self._layer, "slot": self._slot}
         pages |= {"stream": self._stream, "module": self._module, "resource": self._resource, "word": self._word}
         lines = tuple(pages[kind](name, steps))
-        return Explanation(name or self.plan.summary.networks[0].network, kind, lines, tuple(steps))
+        offered = tuple(step for step in steps if step.way == "faster" or step.is_worth)
+        return Explanation(name or self.plan.summary.networks[0].network, kind, lines, offered)
 
     def _found(self, topic: str) -> tuple[Kind, str]:
         key = _key(topic)
@@ -144,6 +147,7 @@ class Explainer:
         view = next(v for v in self.views if v.phase is self.plan.slowest_phase(self.plan.networks[0].name))
         yield from (line for why in next_steps(view)[:1] for line in _said("why", why))
         yield from self._steps("", steps)
+        yield from (line for told in _at_less_rate(view)[:1] for line in _said("less rate", told))
         yield from (str(line) for line in lines if line not in first)
         yield from _said("crossing", _tightest(view))
         yield from _said(
@@ -159,7 +163,8 @@ class Explainer:
                 yield from _said(_UNPRICED, f"not known: {error}")
                 return
             if step is None:
-                none = "no folding is faster" if way == "faster" else "no slower folding takes less"
+                less = "no slower folding takes less" if engine else NOT_WORTH
+                none = "no folding is faster" if way == "faster" else less
                 yield from _said(f"one {way}", f"{self.plan.named(engine)}: {none}" if engine else none)
                 continue
             steps.append(step)
@@ -262,10 +267,15 @@ class Explainer:
         entries = self.views[0].phase.engines
         amounts = {engine: entry.resources.model_dump()[name] for engine, entry in entries.items()}
         for engine in sorted(filter(amounts.get, amounts), key=lambda engine: -amounts[engine])[:_PRICED]:
-            told = [*self._steps(engine, steps, ("slower",))]
-            yield from told
+            priced: list[Step] = []
+            told = [*self._steps(engine, priced, ("slower",))]
             if told[0].startswith(_UNPRICED):
+                yield from told
                 return
+            yield from told if priced and priced[-1].is_worth else ()
+            steps += priced
+        if not any(step.is_worth for step in steps):
+            yield from _said("one slower", f"of the largest users {NOT_WORTH}")
 
     def _users(self, view: Context, name: str) -> Iterator[str]:
         where = f" in phase {view.phase.name}" if len(self.views) > 1 else ""
@@ -296,6 +306,17 @@ class Explainer:
             values = [*_values(content, re.findall(r"\w+|\[\]|\{\}", path))]
             if values:
                 yield from _said("here", f"{path}: {_figures(values)}")
+
+
+def _at_less_rate(view: Context) -> list[str]:
+    """Return what the report says first of less rate, and how that differs from a step."""
+    if view.extras is None or view.extras.bargains is None:
+        return []
+    best = extras.best_bargains(view.extras, view.plan.options.cap.as_dict())
+    told = [*best, *extras.left_out(view.extras, "bargains")] or [
+        "at no lower rate a design was found that is worth it"
+    ]
+    return [f"{told[0]}; folded and cut anew, unlike a step: {extras.LESS_RATE} in report.txt"]
 
 
 def _key(name: str) -> str:

@@ -20,6 +20,12 @@ EXTRAS_SCHEMA: Literal["floorflow-extras/1"] = "floorflow-extras/1"
 WORTH, TIMES = 0.1, 2
 """A bargain is worth a line if it frees at least this share of something, and so many times what it costs in rate."""
 
+LESS_RATE = "What less rate would free"
+"""The section of the report."""
+UNLIKE_STEPS = (
+    "each rate is folded and cut anew; a single step of the folding, all else as planned: floorflow explain OUT"
+)
+
 OF_A_BUILD = "none is offered: plan --fps would plan another rate without what the build of this plan measured"
 
 
@@ -145,7 +151,13 @@ def bargains(extras: Extras | None, interval_cycles: int, caps: Mapping[str, flo
     if extras is None or found is None:
         return wrapped([OF_A_BUILD]) if measured else []
     rows, more = bargain_rows(found, interval_cycles, caps)
-    return [*best_bargains(extras, caps), *table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
+    return [
+        *best_bargains(extras, caps),
+        *table(rows, left=6),
+        *more,
+        *wrapped([UNLIKE_STEPS]),
+        *wrapped(left_out(extras, "bargains")),
+    ]
 
 
 def bargain_rows(
@@ -160,13 +172,13 @@ def bargain_rows(
 
 def left_out(extras: Extras | None, what: str = "") -> list[str]:
     """Say what, or what of one kind, was not worked out, and which option brings it."""
-    names = {"without_limits": "the folding bound without limits on single engines", "bargains": "bargains at "}
-    return [
-        f"{names[each.what]}{', '.join(f'{less:.0%}' for less in each.less)}{' less rate' if each.less else ''}: "
-        f"left out, as over a tenth of the plan's work; {each.option} works it out"
-        for each in ([] if extras is None else extras.left_out)
-        if what in {"", each.what}
-    ]
+    told = []
+    for each in [] if extras is None else extras.left_out:
+        rates = f"what {', '.join(f'{less:.0%}' for less in each.less)} less rate would free"
+        name = rates if each.less else "the folding bound without limits on single engines"
+        if what in {"", each.what}:
+            told.append(f"{name}: left out, as over a tenth of the plan's work; {each.option} works it out")
+    return told
 
 
 def _option(found: BargainsEntry, row: BargainEntry) -> str:

@@ -12,7 +12,7 @@ from floorflow.facts import brief, channel, constraint, memory_schedule, module,
 from floorflow.facts.closing import closing, hard_to_close
 from floorflow.facts.context import Context
 from floorflow.facts.estimates import clocks, lowest_clock, one_frame
-from floorflow.facts.extras import bargains
+from floorflow.facts.extras import LESS_RATE, bargains
 from floorflow.facts.floorplan import least_likely, placements, routing
 from floorflow.facts.folding import engine_limits, large_engines
 from floorflow.facts.links import Links
@@ -147,7 +147,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("What makes it hard to close", lambda view: hard_to_close(view.plan, view.phase)),
     ("Longest streams", _longest),
     ("What one frame takes", _throughput),
-    ("What less rate would free", _bargains),
+    (LESS_RATE, _bargains),
     ("How far from optimal", gaps),
     ("Fullness against crossings", lambda view: partition.evenness(view.phase.partition.evenness)),
     (_TRIED, lambda view: _tried(view.plan)),
