@@ -85,7 +85,7 @@ def summary_lines(views: Sequence[Context], rest: str = _IN_REPORT) -> Iterator[
     plan = views[0].plan
     yield from _unbuilt(plan, rest)
     yield from _rates(plan)
-    worst = _worst(plan)
+    worst = worst_network(plan)
     view = next(view for view in views if view.phase is plan.slowest_phase(worst.name))
     part = view.phase.network(worst.name)
     yield Line("limited by", _limit(view, part))
@@ -158,7 +158,7 @@ def _clock(own: EstimatesEntry) -> str:
     return f"; {own.clock_mhz:g} MHz {likely}"
 
 
-def _worst(plan: Plan) -> NetworkEntry:
+def worst_network(plan: Plan) -> NetworkEntry:
     """Return the network that gets least of its target, or is slowest."""
     shares = {} if plan.targets is None else {row.network: row.share for row in plan.targets.networks}
     slowest: Mapping[str, int] = {row.network: row.interval_cycles for row in plan.summary.networks}

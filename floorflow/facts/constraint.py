@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
 from floorflow.errors import some
@@ -31,9 +31,13 @@ def filled_by_one(asked: ConstraintStyle, pblocks: Mapping[str, PblockEntry]) ->
 
 
 def summarised(
-    asked: ConstraintStyle, styles: Mapping[str, SlotStyle], used: Collection[str], floorplans: Floorplans
+    asked: ConstraintStyle,
+    styles: Mapping[str, SlotStyle],
+    used: Collection[str],
+    floorplans: Floorplans,
+    named: Callable[[str], str] = str,
 ) -> str:
-    """Return what is constrained of the slots that are used, and the pblock that is least likely to hold its module."""
+    """Return what is constrained of the slots that are used, and the module that is least likely to fit its pblock."""
     alone = [
         f"{fpga}: {text}" if len(floorplans) > 1 else text
         for fpga, held in floorplans.items()
@@ -43,7 +47,7 @@ def summarised(
     ]
     own = {slot: style for slot, style in styles.items() if slot in used and not (asked == "auto" and style == "none")}
     by_style = [f"{STYLE_WORDS[s]} ({some([slot for slot in own if own[slot] == s])})" for s in sorted({*own.values()})]
-    short, likely = sum(entry.short for entry in pblocks_of(floorplans).values()), least_likely(floorplans)
+    short, likely = sum(entry.short for entry in pblocks_of(floorplans).values()), least_likely(floorplans, named)
     by_style += [f"{short} short of room"] if short else []
     constrained = "; ".join([*alone, *([f"constrained: {', '.join(by_style)}"] if by_style else [])])
     return f"{constrained}; least likely to fit: {likely}" if likely else constrained

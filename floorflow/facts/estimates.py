@@ -210,10 +210,12 @@ def one_frame(e: EstimatesEntry, interval_cycles: int, longer: str, fifo_depths:
 def _sustained(e: EstimatesEntry, found: ThroughputEntry, interval_cycles: int, longer: str) -> list[str]:
     if found.interval_cycles is None:
         return []
-    fps = floor(e.clock_mhz * 1e7 / found.interval_cycles) / 10
+    # The model of FIFOs may know an engine to be faster than its folding is told to be.
+    cycles = max(found.interval_cycles, interval_cycles)
+    fps = floor(e.clock_mhz * 1e7 / cycles) / 10
     # Bursts are taken not to stall midway, so that shallow FIFOs cost no more than this.
     most = f" at most, {found.full_rate_cycles:,} at least," if found.shallow and found.full_rate_cycles else ""
-    lines = [f"sustained {fps:,.1f} frames/s: one every {found.interval_cycles:,} cycles{most} with the planned FIFOs"]
+    lines = [f"sustained {fps:,.1f} frames/s: one every {cycles:,} cycles{most} with the planned FIFOs"]
     if found.interval_cycles > interval_cycles:
         share = f"{found.interval_cycles / interval_cycles - 1:.1%}"
         alone = found.interval_cycles == found.full_rate_cycles

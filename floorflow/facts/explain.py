@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from floorflow.errors import InputError, some
 from floorflow.facts import extras
-from floorflow.facts.brief import summary_lines
+from floorflow.facts.brief import summary_lines, worst_network
 from floorflow.facts.channel import ChannelEntry
 from floorflow.facts.context import Context
 from floorflow.facts.memory import memories
@@ -144,10 +144,14 @@ class Explainer:
         lines = [line for line in summary_lines(self.views) if line.label in _STORY]
         first = [line for line in lines if line.label in _STORY[:2]]
         yield from map(str, first)
-        view = next(v for v in self.views if v.phase is self.plan.slowest_phase(self.plan.networks[0].name))
-        yield from (line for why in next_steps(view)[:1] for line in _said("why", why))
+        worst = worst_network(self.plan).name
+        view = next(v for v in self.views if v.phase is self.plan.slowest_phase(worst))
+        own, whys, asked = view.phase.network(worst).folding.engines, next_steps(view), self.plan.options.fps
+        whys = [f"--fps {asked:g} asks for no more: the plan takes the least found for it"] if asked else whys
+        of_it = [why for why in whys if any(re.search(rf"{re.escape(name)}\b", why) for name in own)]
+        yield from (line for why in [*of_it, *whys][:1] for line in _said("why", why))
         yield from self._steps("", steps)
-        yield from (line for told in _at_less_rate(view)[:1] for line in _said("less rate", told))
+        yield from (line for told in _at_less_rate(view) for line in _said("less rate", told))
         yield from (str(line) for line in lines if line not in first)
         yield from _said("crossing", _tightest(view))
         yield from _said(
@@ -313,10 +317,9 @@ def _at_less_rate(view: Context) -> list[str]:
     if view.extras is None or view.extras.bargains is None:
         return []
     best = extras.best_bargains(view.extras, view.plan.options.cap.as_dict())
-    told = [*best, *extras.left_out(view.extras, "bargains")] or [
-        "at no lower rate a design was found that is worth it"
-    ]
-    return [f"{told[0]}; folded and cut anew, unlike a step: {extras.LESS_RATE} in report.txt"]
+    none = ["at no lower rate that was tried is a design worth it"] if view.extras.bargains.rows and not best else []
+    told = "; ".join([*best, *none, *extras.left_out(view.extras, "bargains")])
+    return [f"{told}; folded and cut anew, unlike a step: {extras.LESS_RATE} in report.txt"]
 
 
 def _key(name: str) -> str:

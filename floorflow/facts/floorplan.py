@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -134,11 +134,11 @@ def placements(floorplans: Floorplans) -> Iterator[str]:
     """Yield how good the placement of each FPGA is."""
     for held in floorplans.values():
         count = len(held.pblocks)
-        yield f"  placement {held.stats}; {count} pblock{'s' * (count != 1)}, HPWL {held.hpwl:,.0f}"
+        yield f"  placement {held.stats}; {count} pblock{'s' * (count != 1)}, wire length {held.hpwl:,.0f}"
 
 
-def least_likely(floorplans: Floorplans) -> str:
-    """Return the pblock that is least likely to hold its module, with how likely; nothing if that is not known."""
+def least_likely(floorplans: Floorplans, named: Callable[[str], str] = str) -> str:
+    """Return the module that is least likely to fit its pblock, with how likely; nothing if that is not known."""
     known = [
         (entry.likelihood, name, entry.slot)
         for name, entry in pblocks_of(floorplans).items()
@@ -147,7 +147,7 @@ def least_likely(floorplans: Floorplans) -> str:
     if not known:
         return ""
     likelihood, name, slot = min(known)
-    return f"{name} in {slot}, {chance(likelihood)}"
+    return f"{named(name)} in {slot}, {chance(likelihood)}"
 
 
 _UNIT = "bit-tiles: wires of one bit over one column or row; wires between modules alone, docs/placement.md says how"

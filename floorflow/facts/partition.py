@@ -359,7 +359,7 @@ class SlotUse:
 def slots(caps: Mapping[str, float], uses: Sequence[SlotUse]) -> list[str]:
     """Return the use of each slot against what is available and what is allowed."""
     rows: list[tuple[str, ...]] = [("of what is available", *RESOURCE_NAMES, "fullest")]
-    rows += [(use.name, *(f"{use.used[r]:.0%}" for r in RESOURCE_NAMES), use.fullest) for use in uses]
+    rows += [(use.name, *(f"{use.used[r]:.1%}" for r in RESOURCE_NAMES), use.fullest) for use in uses]
     return table([*rows, ("allowed", *(f"{caps[r]:.0%}" for r in RESOURCE_NAMES), "")])
 
 

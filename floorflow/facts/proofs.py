@@ -34,7 +34,7 @@ def gaps(view: Context) -> list[str]:
 
 def _placed(terms: PlacementTerms) -> str:
     """Say what placement minimised: wires alone, unless another term counts."""
-    return "wires, late streams and congestion; bound: of wires" if terms.reach or terms.congestion else "HPWL"
+    return "wires, late streams and congestion; bound: of wires" if terms.reach or terms.congestion else "wire length"
 
 
 def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:

@@ -92,7 +92,15 @@ def _bargains(view: Context) -> list[str]:
 def _fits(view: Context) -> list[str]:
     available = {slot.name: slot.available for slot in view.plan.slots_in(view.phase)}
     told = _confidence(view.plan, view.phase)
-    return [*wrapped([told] if told else []), *fits(view.phase.fits, available, least_likely(view.phase.floorplan))]
+    return [
+        *wrapped([told] if told else []),
+        *fits(view.phase.fits, available, least_likely(view.phase.floorplan, _named(view.plan, view.phase))),
+    ]
+
+
+def _named(plan: Plan, phase: PhaseEntry) -> Callable[[str], str]:
+    """Return what a module is called: as the engine after which it is."""
+    return lambda module: plan.named(phase.core_of(module))
 
 
 def _constrained(view: Context) -> list[str]:
@@ -332,7 +340,9 @@ def _whole_rate(plan: Plan, network: str) -> str:
 
 
 def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
-    interval = f"interval {part.interval_cycles:,} cycles at {plan.summary.clock_mhz:g} MHz"
+    interval, between = f"interval {part.interval_cycles:,} cycles", part.estimates.expected_cycles
+    interval = f"one every {between:,} cycles, {interval}" if between != part.interval_cycles and between else interval
+    interval = f"{interval} at {plan.summary.clock_mhz:g} MHz"
     phase = next(phase for phase in plan.phases if part in phase.networks)
     cycles, link = Links(plan.platform, phase).slowest(part, plan.summary.clock_mhz)
     over = f", over link {link} {rate(plan.summary.clock_mhz * 1e6 / cycles)} at most" if cycles else ""
@@ -353,8 +363,8 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
     folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
     folded = folded if plan.replicas is None else folded[:1]
     used = phase.partition.assignment.values()
-    asked = plan.options.constraint_style
-    caps, likely = plan.options.cap.as_dict(), lowest_clock(part.estimates for part in phase.networks)
+    asked, named = plan.options.constraint_style, _named(plan, phase)
+    likely = lowest_clock(part.estimates for part in phase.networks)
     long = channel.summarised(plan.longest_streams(phase), plan.options.clock_mhz, likely)
     hard = [f"  hard      {item}" for item in closing(plan, phase) if item.is_hard]
     return [
@@ -363,8 +373,9 @@ def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
         f"  partition {phase.partition.stats}; {phase.partition.counted}{_at_crossings(plan, phase)}",
         *_order(plan, phase),
         *placements(phase.floorplan),
-        f"  pblocks   {constraint.summarised(asked, phase.constraint_styles, used, phase.floorplan)}",
-        *(f"  {slot}  {_shares(shares, caps)}" for slot, shares in phase.partition.utilisation.items()),
+        f"  pblocks   {constraint.summarised(asked, phase.constraint_styles, used, phase.floorplan, named)}",
+        *(f"  {slot}  {_shares(shares)}" for slot, shares in phase.partition.utilisation.items()),
+        f"  allowed   {_shares(plan.options.cap.as_dict())}",
         *(f"  longest   {text}" for text in long),
         *(hard or ["  closing   nothing beyond what is comfortable"]),
     ]
@@ -391,8 +402,8 @@ def _at_crossings(plan: Plan, phase: PhaseEntry) -> str:
     return f", {bare} without registers" if bare else ", FIFOs on each side" * bool(rows)
 
 
-def _shares(shares: Mapping[str, float], caps: Mapping[str, float]) -> str:
-    used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
+def _shares(shares: Mapping[str, float]) -> str:
+    used = [f"{name} {shares[name]:.1%}".replace(".0%", "%") for name in RESOURCE_NAMES if shares[name] > 0]
     return ", ".join(used) or "empty"
 
 
