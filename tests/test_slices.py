@@ -95,7 +95,7 @@ def test_slices_that_no_tool_builds_are_missing_and_their_streams_hard(tmp_path:
     assert item.is_hard
     assert f"{plan.longest_streams(phase)[0].tiles:,.0f} columns and rows between registers" in item.found
     assert " (missing)" in item.found
-    assert item.found in "\n".join(figures(plan))
+    assert f"  hard      longest stream: {item.where}, {item.found}" in "\n".join(figures(plan))
     assert "which are missing" in (tmp_path / "plan" / "report.txt").read_text(encoding="utf-8")
 
 

@@ -17,7 +17,7 @@ from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.plan import UNBUILT, Plan
 from floorflow.facts.search import BY_THE_FASTEST, ended
 from floorflow.facts.spare import controllers_of, spare_copies
-from floorflow.facts.text import chance, filled, rate
+from floorflow.facts.text import chance, rate
 from floorflow.resources import NONE
 
 MOST_LINES = 10
@@ -221,24 +221,18 @@ def _lifts_of_search(one: NetworkView, clock_hz: float) -> Iterator[str]:
 def _sought_first(plan: Plan, network: NetworkEntry) -> Iterator[Line]:
     """Yield that --fps seeks the highest rate first, and which of both designs the plan is."""
     options = plan.options
-    if not options.fps or options.objective != "resources" or options.keep_folding or options.start_from:
-        return
-    fastest = "; the design of the highest rate, sought first, is the plan: what was found with less is no better"
-    least = "the least resources that were found for it; the highest rate was sought first, to compare"
-    if network.search.ended_by.startswith(BY_THE_FASTEST):
-        least = fastest
-    yield Line("--fps", least, rank=3)
+    if options.fps and options.objective == "resources" and not (options.keep_folding or options.start_from):
+        told = "the least resources that were found for it; the highest rate was sought first, to compare"
+        if network.search.ended_by.startswith(BY_THE_FASTEST):
+            told = "the highest rate, sought first, is the plan: nothing that was found with less is better"
+        yield Line("--fps", told, rank=3)
 
 
 def _fullest(plan: Plan) -> Iterator[Line]:
-    found = plan.summary.fullness
-    if found is None:
-        return
-    phase = next(phase for phase in plan.phases if phase.name == found.phase)
-    used = phase.partition.utilisation[found.slot][found.resource]
-    most = used / found.share
-    where = f" in phase {phase.name}" if len(plan.phases) > 1 else ""
-    yield Line("fullest", filled(f"{found.resource} of {found.slot}{where}", used, most), rank=1)
+    for phase in plan.phases:
+        where = f"in phase {phase.name}, " if len(plan.phases) > 1 else ""
+        if told := plan.fullest_in(phase):
+            yield Line("fullest", where + told, rank=1)
 
 
 def _fits(plan: Plan) -> Iterator[Line]:

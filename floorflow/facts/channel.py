@@ -205,10 +205,3 @@ def longest_streams(
     all_of_them = f"{count:,} register slice{'s' * (count > 1)} in all, those for streams that meet long ones included"
     slices = f"{all_of_them}{', which are missing' * (not built)}" if count else "no register slices"
     return [*wrapped([f"{listed[0].row.reach_at(clock_mhz)}; {likely}", _MEASURES, slices]), *table(rows)]
-
-
-def summarised(listed: Sequence[LongStream], clock_mhz: float, likely: str) -> list[str]:
-    """Return a line on the longest stream of all, and one on each other that is listed and needs slices."""
-    rows = [one for one in listed if one.row.unsliced_tiles > one.row.comfortable_tiles] or listed[:1]
-    lines = [f"{one.row.channel}: {one.told}" for one in rows]
-    return [f"{lines[0]}; {rows[0].row.reach_at(clock_mhz)}; {likely}", *lines[1:]] if rows else []

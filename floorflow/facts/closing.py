@@ -13,7 +13,6 @@ from floorflow.errors import some
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.platform import SlotEntry
-from floorflow.facts.text import table
 from floorflow.presets import CHANGES
 
 COMFORTABLE_SLOT: Mapping[str, float] = CHANGES["safe"]["cap"].as_dict()
@@ -134,11 +133,6 @@ def _boundaries(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     found = found if bare else f"{count}, FIFOs of two words on each side"
     way = plan.options.backend_options.crossing_advice if plan.build_ends else NO_BUILD
     yield Closing("SLR boundaries", where, found, "registers on each side", way, is_hard=bool(bare))
-
-
-def hard_to_close(plan: Plan, phase: PhaseEntry) -> list[str]:
-    """Return what is fullest, largest, longest and crosses most, beside what would be comfortable."""
-    return table(closing_rows(plan, phase), left=4)
 
 
 def closing_rows(plan: Plan, phase: PhaseEntry) -> list[tuple[str, ...]]:

@@ -121,13 +121,6 @@ class EstimatesEntry(PlanModel):
         at = self.clock_mhz
         return [(mhz, self.believed_fps * mhz / at) for mhz in sorted({*CLOCKS_MHZ, at})]
 
-    @property
-    def clock(self) -> str:
-        """That the clock is assumed, which is likely where that is known, and the rate at others."""
-        likely = f", {self.likely_clock} likely after routing" if self.likely_clock is not None else ""
-        rates = ", ".join(f"{rate(fps)} at {mhz:g}" for mhz, fps in self.clock_rates)
-        return f"{self.clock_mhz:g} MHz is assumed{likely}; frames/s: {rates}"
-
 
 def lowest_clock(of: Iterable[EstimatesEntry]) -> str:
     """Say which clock is likely after routing, the lowest of all networks', or that none is known."""

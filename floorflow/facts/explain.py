@@ -30,7 +30,7 @@ from floorflow.facts.steps import Step, Way
 from floorflow.facts.text import WIDTH, chance, number, table
 from floorflow.resources import RESOURCE_NAMES
 
-Kind = Literal["plan", "engine", "layer", "slot", "stream", "module", "resource", "word"]
+Kind = Literal["plan", "engine", "layer", "slot", "stream", "resource", "word"]
 Price = Callable[[str, Way], Step | None]
 """What a step of an engine would change, of the whole where that is empty; None where there is no such step.
 
@@ -93,10 +93,12 @@ class Explainer:
         every += [("layer", name) for name in self._layers]
         every += [("slot", slot.name) for slot in self.plan.platform.slots]
         every += [("stream", c.name) for view in self.views for c in view.phase.channels]
-        every += [("module", module.name) for view in self.views for module in view.phase.modules]
         every += [("word", word) for word in self.words]
         for kind, name in every:
             found.setdefault(_key(name), (kind, name))
+        for phase, module in ((view.phase, module) for view in self.views for module in view.phase.modules):
+            own = phase.core_of(module.name)
+            found.setdefault(_key(module.name), ("engine", own if own in module.engines else module.engines[0]))
         for _, name in [topic for topic in every if topic[0] == "stream"]:
             found.setdefault(_key(re.sub(r"\.\d+(?=->|$)", "", name)), ("stream", name))
         return found
@@ -118,7 +120,7 @@ class Explainer:
         kind, name = found
         steps: list[Step] = []
         pages = {"plan": self._story, "engine": self._engine, "layer": self._layer, "slot": self._slot}
-        pages |= {"stream": self._stream, "module": self._module, "resource": self._resource, "word": self._word}
+        pages |= {"stream": self._stream, "resource": self._resource, "word": self._word}
         lines = tuple(pages[kind](name, steps))
         offered = tuple(step for step in steps if step.way == "faster" or step.is_worth)
         return Explanation(name or self.plan.summary.networks[0].network, kind, lines, offered)
@@ -256,14 +258,6 @@ class Explainer:
             if one.row.channel == name:
                 yield from _said("length", f"{one.told}; {one.row.reach_at(self.plan.options.clock_mhz)}")
 
-    def _module(self, name: str, _: list[Step]) -> Iterator[str]:
-        view = next(view for view in self.views if any(m.name == name for m in view.phase.modules))
-        module = next(m for m in view.phase.modules if m.name == name)
-        yield f"module {name}: {', '.join(map(self.plan.named, module.engines))}"
-        amounts = module.resources.model_dump()
-        yield from _said("takes", ", ".join(f"{amounts[r]:,} {r}" for r in RESOURCE_NAMES if amounts[r]))
-        yield from _said("stands", _stands(view, module.engines[0]))
-
     def _resource(self, name: str, steps: list[Step]) -> Iterator[str]:
         """Yield where a resource is used, by whom, and what gives some of it back."""
         for view in self.views:
@@ -343,14 +337,13 @@ def _ladder(plan: Plan, name: str, steps: Sequence[Step], width: str) -> Iterato
     """Yield an engine's folding between the next slower and the next faster one."""
     rows: list[tuple[str, ...]] = [("", "cycles a frame", "LUT", "BRAM18", "URAM", "DSP", "folding")]
 
-    def row(label: str, cycles: int, use: Mapping[str, int], told: str) -> tuple[str, ...]:
-        return label, f"{cycles:,}", *(f"{use[r]:,}" for r in ("LUT", "BRAM18", "URAM", "DSP")), told
-
     own = next(phase.engines[name] for phase in plan.phases if name in phase.engines)
     changes = {step.way: step.engines[name] for step in steps}
-    found = {way: row(way, change.cycles[1], change.resources[1], change.told) for way, change in changes.items()}
-    now = row("planned", own.cycles, own.resources.model_dump(), width or "no folding to choose")
-    rows += [*(found[way] for way in found if way == "slower"), now, *(found[way] for way in found if way == "faster")]
+    found = {way: (change.cycles[1], change.resources[1], change.told) for way, change in changes.items()}
+    found |= {"planned": (own.cycles, own.resources.model_dump(), width or "no folding to choose")}
+    for way in filter(found.get, ("slower", "planned", "faster")):
+        cycles, use, told = found[way]
+        rows.append((way, f"{cycles:,}", *(f"{use[r]:,}" for r in ("LUT", "BRAM18", "URAM", "DSP")), told))
     yield from _labelled("folding", table(rows))
 
 
@@ -447,7 +440,7 @@ def _figures(values: Sequence[Any]) -> str:
         return f"{number(min(numbers))} to {number(max(numbers))} in {len(numbers):,} places"
     if plain:
         return some([number(v) if v in numbers else str(v) for v in plain], _NEAR)
-    pairs = [(k, v) for value in values if isinstance(value, dict) for k, v in value.items()]
+    pairs = [pair for value in values if isinstance(value, dict) for pair in value.items()]
     if pairs and all(isinstance(v, str | int | float | None) for _, v in pairs):
         return some([f"{k} {v if isinstance(v, str) else number(v)}" for k, v in pairs], _NEAR)
     counts = [len(value) for value in values if isinstance(value, dict | list)]

@@ -23,6 +23,7 @@ from floorflow.facts.replicas import ReplicasEntry
 from floorflow.facts.schedule import ScheduleEntry
 from floorflow.facts.summary import SummaryEntry
 from floorflow.facts.targets import TargetsEntry
+from floorflow.facts.text import filled
 from floorflow.facts.values import InputFile, PlanModel, engine_id, first_fault
 from floorflow.reading import read_text
 
@@ -149,6 +150,14 @@ class Plan(PlanModel):
             if streams and boundary.kind == "sll":
                 found.append(RegistersAtBoundary(boundary.name, streams, count, built))
         return found
+
+    def fullest_in(self, phase: PhaseEntry) -> str:
+        """Return how full the plan's fullest place is, by shares of what is available; empty if in no such phase."""
+        found = self.summary.fullness
+        if found is None or found.phase != phase.name:
+            return ""
+        used = phase.partition.utilisation[found.slot][found.resource]
+        return filled(f"{found.resource} of {found.slot}", used, used / found.share)
 
     def longest_streams(self, phase: PhaseEntry) -> list[LongStream]:
         """Return the long streams of a phase as they are built, the longest between registers first."""

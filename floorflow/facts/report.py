@@ -6,14 +6,14 @@ Its first lines are the summary, which the command line prints. Each section is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from floorflow.facts import brief, channel, constraint, memory_schedule, module, partition, schedule, targets
-from floorflow.facts.closing import closing, hard_to_close
+from floorflow.facts.closing import closing, closing_rows
 from floorflow.facts.context import Context
 from floorflow.facts.estimates import clocks, lowest_clock, one_frame
 from floorflow.facts.extras import LESS_RATE, bargains
-from floorflow.facts.floorplan import least_likely, placements, routing
+from floorflow.facts.floorplan import routing
 from floorflow.facts.folding import engine_limits, large_engines
 from floorflow.facts.links import Links
 from floorflow.facts.memory import memories
@@ -30,8 +30,7 @@ from floorflow.facts.rates import balance_words, host_words, rates
 from floorflow.facts.replicas import replicas, replicas_line
 from floorflow.facts.run_times import run_times
 from floorflow.facts.search import ended, price_of_order, tried
-from floorflow.facts.text import filled, gap_of, number, rate, table, wrapped
-from floorflow.resources import RESOURCE_NAMES
+from floorflow.facts.text import gap_of, number, rate, table, wrapped
 
 Lines = Callable[[Context], list[str]]
 
@@ -92,15 +91,7 @@ def _bargains(view: Context) -> list[str]:
 def _fits(view: Context) -> list[str]:
     available = {slot.name: slot.available for slot in view.plan.slots_in(view.phase)}
     told = _confidence(view.plan, view.phase)
-    return [
-        *wrapped([told] if told else []),
-        *fits(view.phase.fits, available, least_likely(view.phase.floorplan, _named(view.plan, view.phase))),
-    ]
-
-
-def _named(plan: Plan, phase: PhaseEntry) -> Callable[[str], str]:
-    """Return what a module is called: as the engine after which it is."""
-    return lambda module: plan.named(phase.core_of(module))
+    return [*wrapped([told] if told else []), *fits(view.phase.fits, available)]
 
 
 def _constrained(view: Context) -> list[str]:
@@ -152,7 +143,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("What each network gets", _targets),
     ("Copies", lambda view: replicas(view.plan.replicas)),
     ("Clock", _unless_shared(lambda view: view.by_network(lambda part: clocks(part.estimates)))),
-    ("What makes it hard to close", lambda view: hard_to_close(view.plan, view.phase)),
+    ("What makes it hard to close", lambda view: table(closing_rows(view.plan, view.phase), left=4)),
     ("Longest streams", _longest),
     ("What one frame takes", _throughput),
     (LESS_RATE, _bargains),
@@ -276,7 +267,6 @@ def figures(plan: Plan) -> list[str]:
     lines += [] if plan.memory_schedule is None else memory_schedule.memory_lines(plan.memory_schedule)
     for phase in plan.phases:
         lines += [*_running(plan, phase), *_of_phase(plan, phase)]
-    lines += [f"  fifos     {text}" for text in _fifos(plan)]
     lines += [f"  note: {warning}" for warning in plan.warnings if warning not in plan.unbuilt]
     return lines
 
@@ -301,7 +291,6 @@ def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:
         *(in_each("latency", _latency) if objective == "latency" else []),
         f"            {ended(network.search, network.trace)}",
         *in_each("likely", lambda part: _likely(plan, part)),
-        *in_each("clock", lambda part: part.estimates.clock),
         *in_each("balance", lambda part: balance_words(plan, part)),
     ]
 
@@ -358,25 +347,12 @@ def _running(plan: Plan, phase: PhaseEntry) -> list[str]:
 
 
 def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
-    """Return of each stage how good its answer is, and how full the slots are."""
-    of = {part.network: f"{part.network}: " if len(plan.networks) > 1 else "" for part in phase.networks}
-    folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
-    folded = folded if plan.replicas is None else folded[:1]
-    used = phase.partition.assignment.values()
-    asked, named = plan.options.constraint_style, _named(plan, phase)
-    likely = lowest_clock(part.estimates for part in phase.networks)
-    long = channel.summarised(plan.longest_streams(phase), plan.options.clock_mhz, likely)
+    """Return where a phase is fullest, how its streams go over links, and what is hard to close."""
     hard = [f"  hard      {item}" for item in closing(plan, phase) if item.is_hard]
     return [
-        *(f"  folding   {of[part.network]}{part.folding.stats}" for part in folded),
+        f"  crossing  {phase.partition.counted}",
         *_fullness(plan, phase),
-        f"  partition {phase.partition.stats}; {phase.partition.counted}{_at_crossings(plan, phase)}",
         *_order(plan, phase),
-        *placements(phase.floorplan),
-        f"  pblocks   {constraint.summarised(asked, phase.constraint_styles, used, phase.floorplan, named)}",
-        *(f"  {slot}  {_shares(shares)}" for slot, shares in phase.partition.utilisation.items()),
-        f"  allowed   {_shares(plan.options.cap.as_dict())}",
-        *(f"  longest   {text}" for text in long),
         *(hard or ["  closing   nothing beyond what is comfortable"]),
     ]
 
@@ -395,26 +371,12 @@ def _order(plan: Plan, phase: PhaseEntry) -> list[str]:
     return [f"  order     {'; '.join(filter(None, [told, *prices]))}"]
 
 
-def _at_crossings(plan: Plan, phase: PhaseEntry) -> str:
-    """Say whether all SLR crossings have registers that are built."""
-    rows = plan.registers_at_boundaries(phase)
-    bare = sum(row.streams for row in rows if not row.built)
-    return f", {bare} without registers" if bare else ", FIFOs on each side" * bool(rows)
-
-
-def _shares(shares: Mapping[str, float]) -> str:
-    used = [f"{name} {shares[name]:.1%}".replace(".0%", "%") for name in RESOURCE_NAMES if shares[name] > 0]
-    return ", ".join(used) or "empty"
-
-
 def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Return the largest share of a limit, and below what it cannot be."""
-    found = plan.summary.fullness
-    if found is None or found.phase != phase.name:
+    found, place = plan.summary.fullness, plan.fullest_in(phase)
+    if found is None or not place:
         return []
     known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
-    used = phase.partition.utilisation[found.slot][found.resource]
-    place = filled(f"{found.resource} of {found.slot}", used, used / found.share)
     line = f"  fullest   {place}, {found.share:.1%} of its limit{known}"
     weighed = phase.partition.evenness
     # What is usual stands in the report alone.

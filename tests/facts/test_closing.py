@@ -23,7 +23,7 @@ def test_rates_are_told_at_the_plans_clock_and_at_three_others(pynq: Plan) -> No
     assert rates[100] == estimates.believed_fps
     assert rates[250] == pytest.approx(2.5 * estimates.believed_fps)
     assert [line.split()[0] for line in section(pynq, "Clock")[-4:]] == ["100", "150", "200", "250"]
-    assert "100 MHz is assumed" in "\n".join(figures(pynq))
+    assert "100 MHz is assumed" in "\n".join(section(pynq, "Clock"))
 
 
 def test_where_fifos_do_not_keep_the_rate_other_clocks_do_no_better(pynq: Plan) -> None:
@@ -101,7 +101,6 @@ def test_the_longest_stream_is_told_by_both_measures_in_the_same_words_everywher
     plan = changed(u250, "phases", 0, "floorplan", "fpga0", "longest", value=rows)
     told = item(plan, "longest stream").found
     assert told.startswith("90 columns and rows between registers (800 end to end")
-    assert f"  longest   {rows[0]['channel']}: {told}" in "\n".join(figures(plan))
     heading, first, *_ = section(plan, "Longest streams")[-len(rows) - 1 :]
     assert re.split("  +", heading)[:5] == ["FPGA", "between registers", "end to end", "slices", "without slices"]
     assert first.split()[1:3] == ["90", "800"]
