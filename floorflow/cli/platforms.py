@@ -113,16 +113,9 @@ def _check(name: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"name": platform.name, "doubts": platform.doubts, "unbuilt": platform.unbuilt})
         return
-    from floorflow.cli.fitting_table import FittingTable
-
     count = len(platform.doubts)
     told = "1 fact is a guess or missing" if count == 1 else f"{count} facts are guesses or missing"
-    table = FittingTable(
-        f"{platform.name}: {told}",
-        names=("fact",),
-        numbers=(),
-        prose=("why", "uncertain"),
-    )
+    table = FittingTable(f"{platform.name}: {told}", names=("fact",), numbers=(), prose=("why", "uncertain"))
     for doubt in platform.doubts:
         table.add_row(escape(doubt["fact"]), escape(doubt["why"]), escape(doubt["uncertain"]))
     console = paper()

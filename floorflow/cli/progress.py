@@ -97,11 +97,9 @@ class Shown:
 
     def tell(self, write: Callable[[str], None]) -> None:
         """Write a line, but none before the first stage, and the same again only now and then."""
-        if not self.text:
-            return
         self.repeats = self.repeats + 1 if (self.text, self.best) == self.told else 0
         self.told = self.text, self.best
-        if self.repeats % _SAME == 0:
+        if self.text and self.repeats % _SAME == 0:
             write(self.line())
 
     def line(self) -> str:

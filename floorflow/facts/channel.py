@@ -187,12 +187,10 @@ _MEASURES = (
 )
 
 
-def longest_streams(
-    listed: Sequence[LongStream], count: int, clock_mhz: float, likely: str, names: Mapping[str, str]
-) -> list[str]:
+def longest_streams(listed: Sequence[LongStream], count: int, clock_mhz: float, names: Mapping[str, str]) -> list[str]:
     """Return the longest streams: between registers, end to end, and the slices that cut them.
 
-    ``count``: all slices of the phase; ``likely``: which clock is likely; ``names``: what streams are called.
+    ``count``: all slices of the phase; ``names``: what streams are called.
     """
     if not listed:
         return []
@@ -204,4 +202,4 @@ def longest_streams(
         rows.append((one.fpga, *tiles, names[row.channel]))
     all_of_them = f"{count:,} register slice{'s' * (count > 1)} in all, those for streams that meet long ones included"
     slices = f"{all_of_them}{', which are missing' * (not built)}" if count else "no register slices"
-    return [*wrapped([f"{listed[0].row.reach_at(clock_mhz)}; {likely}", _MEASURES, slices]), *table(rows)]
+    return [*wrapped([listed[0].row.reach_at(clock_mhz), _MEASURES, slices]), *table(rows)]

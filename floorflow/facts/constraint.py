@@ -12,12 +12,7 @@ from floorflow.request.choices import MOST_OF_FPGA, MOST_OF_SLOT, ConstraintStyl
 
 SlotStyle = Literal["none", "slr", "soft", "hard"]
 
-STYLE_WORDS = {
-    "hard": "hard pblocks",
-    "soft": "soft pblocks",
-    "slr": "SLR assignment alone",
-    "none": "nothing",
-}
+STYLE_WORDS = {"hard": "hard pblocks", "soft": "soft pblocks", "slr": "SLR assignment alone", "none": "nothing"}
 """What the constraint files say of a slot, by its style."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import floor
 
 from floorflow.errors import Refusal, some
@@ -122,12 +121,6 @@ class EstimatesEntry(PlanModel):
         return [(mhz, self.believed_fps * mhz / at) for mhz in sorted({*CLOCKS_MHZ, at})]
 
 
-def lowest_clock(of: Iterable[EstimatesEntry]) -> str:
-    """Say which clock is likely after routing, the lowest of all networks', or that none is known."""
-    known = [each.likely_clock for each in of if each.likely_clock is not None]
-    return f"likely clock {min(known, key=lambda each: each.low_mhz)} MHz" if known else "no likely clock is known"
-
-
 def clocks(e: EstimatesEntry) -> list[str]:
     """Return the frame rate by clock; the plan's own is marked."""
     likely = e.likely_clock
@@ -219,10 +212,7 @@ def _sustained(e: EstimatesEntry, found: ThroughputEntry, interval_cycles: int, 
 
 def _too_shallow(found: ThroughputEntry, fifo_depths: str) -> list[str]:
     rows = [("channel", "planned", "needed"), *((s.channel, f"{s.planned:,}", f"{s.needed:,}") for s in found.shallow)]
-    return [
-        f"FIFOs too shallow for the full rate; give them the depth needed ({fifo_depths}):",
-        *table(rows),
-    ]
+    return [f"FIFOs too shallow for the full rate; give them the depth needed ({fifo_depths}):", *table(rows)]
 
 
 def lost(e: EstimatesEntry) -> list[str]:

@@ -63,8 +63,7 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""
-        steps = [step.as_dict() for step in self.steps]
-        return {"topic": self.topic, "kind": self.kind, "lines": list(self.lines), "steps": steps}
+        return {**vars(self), "lines": list(self.lines), "steps": [step.as_dict() for step in self.steps]}
 
 
 def glossary_words(text: str) -> dict[str, str]:
@@ -288,13 +287,6 @@ class Explainer:
         streams = sum(c.resources.model_dump()[name] for c in view.phase.channels)
         rows.append((f"FIFOs and converters of {len(view.phase.channels)} streams", "", f"{streams:,}"))
         yield from _labelled("users", table(rows, left=2))
-        for memory in view.phase.memories:
-            here = memory.resources.model_dump()
-            for other in memory.others if memory.name in largest[:_SHOWN] else ():
-                change = {r: other.resources.model_dump()[r] - here[r] for r in RESOURCE_NAMES}
-                if change[name] < 0:
-                    told = ", ".join(f"{amount:+,} {r}" for r, amount in change.items() if amount)
-                    yield from _said("else in", f"{memory.kind} of {memory.name} in {other.style}: {told}")
 
     def _word(self, word: str, _: list[Step]) -> Iterator[str]:
         """Yield what the glossary says of a word, with this plan's figures where plan.json has them."""
@@ -339,9 +331,11 @@ def _ladder(plan: Plan, name: str, steps: Sequence[Step], width: str) -> Iterato
 
     own = next(phase.engines[name] for phase in plan.phases if name in phase.engines)
     changes = {step.way: step.engines[name] for step in steps}
-    found = {way: (change.cycles[1], change.resources[1], change.told) for way, change in changes.items()}
+    found: dict[str, tuple[int, Mapping[str, int], str]] = {
+        way: (change.cycles[1], change.resources[1], change.told) for way, change in changes.items()
+    }
     found |= {"planned": (own.cycles, own.resources.model_dump(), width or "no folding to choose")}
-    for way in filter(found.get, ("slower", "planned", "faster")):
+    for way in (way for way in ("slower", "planned", "faster") if way in found):
         cycles, use, told = found[way]
         rows.append((way, f"{cycles:,}", *(f"{use[r]:,}" for r in ("LUT", "BRAM18", "URAM", "DSP")), told))
     yield from _labelled("folding", table(rows))

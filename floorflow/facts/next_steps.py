@@ -72,7 +72,8 @@ def networks_of(view: Context) -> list[NetworkView]:
 
 def next_steps(view: Context) -> list[str]:
     """Return sentences, what holds the rate back first; none if nothing in the phase calls for a step."""
-    return [step for steps in _STEPS for step in steps(view)]
+    own = view.backend.steps(view.plan, view.plan.phases.index(view.phase), view.limit - view.demand)
+    return [*(step for steps in _STEPS for step in steps(view)), *own]
 
 
 def _rate(view: Context) -> Iterator[str]:
@@ -335,10 +336,6 @@ def _looser(view: Context) -> str:
     return ", ".join(ways) or "a lower --fps needs less room"
 
 
-def _of_the_back_end(view: Context) -> Iterator[str]:
-    yield from view.backend.steps(view.plan, view.plan.phases.index(view.phase), view.limit - view.demand)
-
-
 _SLOTS = (_hops, _full_slots, _host_port, _spare_fpgas, _full_links)
 
-_STEPS = (_rate, _spare, *_SLOTS, _packing, _gaps, _overhead, _of_the_back_end)
+_STEPS = (_rate, _spare, *_SLOTS, _packing, _gaps, _overhead)

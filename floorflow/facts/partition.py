@@ -139,15 +139,6 @@ class EvennessEntry(PlanModel):
     passed: list[EvennessRule]
     rows: list[WeighedEntry]
 
-    @property
-    def told(self) -> str:
-        """The rule and, where that is another design, the least full one."""
-        even, _, taken = self.rows
-        passed = [f"no floorplan was found for what is {rule}" for rule in self.passed]
-        share, cost = even.fullness.objective or 0, number(even.crossings.objective)
-        other = f"least full found: {share:.1%} at a crossing cost of {cost}"
-        return "; ".join([RULES[self.rule], *passed, *([other] if even.fullness != taken.fullness else [])])
-
 
 class PartitionEntry(PlanModel):
     """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from floorflow.facts import brief, channel, constraint, memory_schedule, module, partition, schedule, targets
 from floorflow.facts.closing import closing, closing_rows
 from floorflow.facts.context import Context
-from floorflow.facts.estimates import clocks, lowest_clock, one_frame
+from floorflow.facts.estimates import clocks, one_frame
 from floorflow.facts.extras import LESS_RATE, bargains
 from floorflow.facts.floorplan import routing
 from floorflow.facts.folding import engine_limits, large_engines
@@ -78,8 +78,7 @@ def _targets(view: Context) -> list[str]:
 
 def _longest(view: Context) -> list[str]:
     phase, count = view.phase, sum(each.slices for each in view.phase.channels)
-    likely, clock_mhz = lowest_clock(part.estimates for part in phase.networks), view.plan.options.clock_mhz
-    return channel.longest_streams(view.plan.longest_streams(phase), count, clock_mhz, likely, view.names)
+    return channel.longest_streams(view.plan.longest_streams(phase), count, view.plan.options.clock_mhz, view.names)
 
 
 def _bargains(view: Context) -> list[str]:
@@ -150,10 +149,7 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("How far from optimal", gaps),
     ("Fullness against crossings", lambda view: partition.evenness(view.phase.partition.evenness)),
     (_TRIED, lambda view: _tried(view.plan)),
-    (
-        "Use of each slot",
-        lambda view: partition.slots(view.plan.options.cap.as_dict(), view.slots),
-    ),
+    ("Use of each slot", lambda view: partition.slots(view.plan.options.cap.as_dict(), view.slots)),
     ("What wishes for slots cost", _wishes),
     (
         "Large engines",
@@ -290,15 +286,8 @@ def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:
         *([f"  interval  {network.search.bounds}"] if objective == "throughput" else []),
         *(in_each("latency", _latency) if objective == "latency" else []),
         f"            {ended(network.search, network.trace)}",
-        *in_each("likely", lambda part: _likely(plan, part)),
         *in_each("balance", lambda part: balance_words(plan, part)),
     ]
-
-
-def _likely(plan: Plan, part: PhaseNetworkEntry) -> str:
-    """Return what likelihoods cost where they are held; where they are not that is told first of all."""
-    phase = next(phase for phase in plan.phases if part in phase.networks)
-    return _confidence(plan, phase) if phase.confidence is not None and phase.confidence.held else ""
 
 
 def _confidence(plan: Plan, phase: PhaseEntry) -> str:
@@ -377,8 +366,4 @@ def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
     if found is None or not place:
         return []
     known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
-    line = f"  fullest   {place}, {found.share:.1%} of its limit{known}"
-    weighed = phase.partition.evenness
-    # What is usual stands in the report alone.
-    usual = weighed is None or (weighed.rule == "comfortable" and not weighed.passed)
-    return [line] if weighed is None or usual else [line, f"  evenness  {weighed.told}"]
+    return [f"  fullest   {place}, {found.share:.1%} of its limit{known}"]
