@@ -93,9 +93,10 @@ def test_slices_that_no_tool_builds_are_missing_and_their_streams_hard(tmp_path:
     assert any(warning.startswith("register slices are missing: FINN") for warning in plan.warnings)
     (item,) = [item for item in closing(plan, phase) if item.what == "longest stream"]
     assert item.is_hard
-    assert "slice" not in item.found
-    assert " (missing)" in "\n".join(figures(plan))
-    assert "with slices, which are missing" in (tmp_path / "plan" / "report.txt").read_text(encoding="utf-8")
+    assert f"{plan.longest_streams(phase)[0].tiles:,.0f} columns and rows between registers" in item.found
+    assert " (missing)" in item.found
+    assert f"  hard      longest stream: {item.where}, {item.found}" in "\n".join(figures(plan))
+    assert "which are missing" in (tmp_path / "plan" / "report.txt").read_text(encoding="utf-8")
 
 
 def test_without_long_streams_there_are_none(tmp_path: Path) -> None:

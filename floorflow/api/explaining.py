@@ -86,7 +86,9 @@ class _Priced:
 def _write(plan: Plan, found: Explanation, way: Way, folder: Path) -> None:
     step = next((step for step in found.steps if step.way == way), None)
     if step is None or found.kind not in {"plan", "engine"}:
-        raise InputError(f"--{way}: no such step is known", hint="ask for an engine that has one, or the whole plan")
+        raise InputError(
+            f"--{way}: no such step is known", hint="ask for one that is worth it: of an engine, or of the whole plan"
+        )
     files = folding_files(plan.plan, step)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import product
+from itertools import chain, count, product
 from pathlib import Path
 from typing import Any
 
@@ -121,10 +121,7 @@ class _Reader:
     def _add(self, asked: dict[str, Asked], name: str, model: str, platform: str, options: Mapping[str, Any]) -> None:
         if len(asked) >= MOST_POINTS:
             raise self._wrong("options", f"expected at most {MOST_POINTS:,} points")
-        number, free = 1, name
-        while free in asked:
-            number += 1
-            free = f"{name}_{number}"
+        free = next(n for n in chain([name], (f"{name}_{i}" for i in count(2))) if n not in asked)
         given = {key: options[key] for key in OPTIONS if options.get(key) is not None}
         words = [model, "-p", platform, "--time-limit", f"{self._file.time_limit:.15g}"]
         words += [] if "jobs" in given else ["--jobs", "1"]

@@ -18,7 +18,7 @@ from floorflow.api.options import OPTIONS
 from floorflow.api.pictures import drawn
 from floorflow.facts import read_plan
 from floorflow.facts.brief import NEXT_FILE, first_picture
-from floorflow.facts.diff import FIGURES, figures
+from floorflow.facts.diff import FIGURES, figures, fullest_of
 from floorflow.facts.text import number, rate, table
 from floorflow.importing import whole_imports
 from floorflow.jobs.points import PLAN, POINTS
@@ -71,7 +71,7 @@ class SweepResult:
         if self.to_plan is not None:
             done = len(self.rows) - len(self.to_plan)
             return f"{len(self.rows)} points: {done} done, {len(self.to_plan)} to plan\njobs   {self.out / 'jobs'}\n"
-        heads = ("no.", "point", "frames/s", "cards", "of the limit", "fullest, or why there is no plan")
+        heads = ("no.", "point", "frames/s", "cards", "fullest, or why there is no plan")
         more = [f"and {len(self.rows) - _SHOWN:,} more"] if len(self.rows) > _SHOWN else []
         rows = table([heads, *map(_cells, self.rows[:_SHOWN])], left=2)
         ways = [f"{name:7}{self.out / file}" for name, file in (("table", TABLE), ("page", PAGE))]
@@ -193,12 +193,10 @@ def _looks(out: Path, point: str) -> list[str]:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    share = row["fullest_share_of_limit"]
     return (
         str(row["number"]),
         row["point"],
         "-" if row["fps"] is None else rate(row["fps"]),
         number(row["fpgas"]),
-        "-" if share is None else f"{share:.1%}",
-        row["fullest"] or row["message"],
+        fullest_of(row) or row["message"],
     )

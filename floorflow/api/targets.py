@@ -11,6 +11,7 @@ from floorflow.api.pictures import Picture, drawn
 from floorflow.assets import PARTS, Topology, link_path, require_platform, shipped
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
+from floorflow.plugins import DEFAULT_BACKEND
 
 if TYPE_CHECKING:
     from floorflow import hardware
@@ -56,6 +57,17 @@ class Platform:
 
         each = {fpga.board.name: doubts_of(fpga.board, fpga.device) for fpga in self.loaded.fpgas}
         return [{"board": board, **asdict(doubt)} for board, doubts in each.items() for doubt in doubts]
+
+    @property
+    def unbuilt(self) -> list[str]:
+        """What keeps FINN from a design that runs on one of its boards, a sentence each, as `plan` would tell it."""
+        with whole_imports():
+            from floorflow.backends.backend import backend_named
+            from floorflow.request import Request
+
+        backend, options = backend_named(DEFAULT_BACKEND), Request(model="", platform=self.platform).backend_options
+        boards = dict.fromkeys(fpga.board.name for fpga in self.loaded.fpgas)
+        return [told for board in boards for told in backend.unbuilt([board], 1, options, in_regions=False)]
 
     def picture(self, fpga: str = "fpga0") -> Picture:
         """Return a picture of an FPGA before anything is planned on it: columns, clock regions, shell and ports."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -98,29 +99,30 @@ def _write_new(name: str, part: str, out: Path | None, *, force: bool) -> None:
     _say(f"written to {path}: state what the die cannot tell")
     if name.lower() in {platform.name for platform in api.platforms()}:
         _say(f"  note      {name.lower()} ships with floorflow: only a file equal to it may have that name")
-    _say(f"  check     floorflow platforms --check {path}")
-    _say(f"  picture   floorflow platforms {path} --picture {path.with_suffix('.png')}")
+    else:
+        for sentence in api.platform(path).unbuilt:
+            _say(f"  build     {sentence}")
+    file, png = (shlex.quote(str(each)) for each in (path, path.with_suffix(".png")))
+    _say(f"  picture   floorflow platforms {file} --picture {png}")
+    _say(f"  next      floorflow platforms --check {file}")
 
 
 def _check(name: str, *, as_json: bool) -> None:
     """Print what of a board is in doubt."""
     platform = api.platform(name)
     if as_json:
-        print_json({"name": platform.name, "doubts": platform.doubts})
+        print_json({"name": platform.name, "doubts": platform.doubts, "unbuilt": platform.unbuilt})
         return
-    from floorflow.cli.fitting_table import FittingTable
-
     count = len(platform.doubts)
     told = "1 fact is a guess or missing" if count == 1 else f"{count} facts are guesses or missing"
-    table = FittingTable(
-        f"{platform.name}: {told}",
-        names=("fact",),
-        numbers=(),
-        prose=("why", "uncertain"),
-    )
+    table = FittingTable(f"{platform.name}: {told}", names=("fact",), numbers=(), prose=("why", "uncertain"))
     for doubt in platform.doubts:
         table.add_row(escape(doubt["fact"]), escape(doubt["why"]), escape(doubt["uncertain"]))
-    paper().print(table)
+    console = paper()
+    console.print(table)
+    for sentence in platform.unbuilt:
+        console.print(plain(f"build: {sentence}"), soft_wrap=True)
+    console.print(plain(f"next: floorflow plan MODEL.onnx -p {shlex.quote(name)} -o out"), soft_wrap=True)
 
 
 def _show(name: str | None, *, as_json: bool) -> None:

@@ -19,10 +19,12 @@ from rich.table import Table
 from rich.text import Text
 
 from floorflow.api import Best, Callback, Event
-from floorflow.cli.console import talk
+from floorflow.cli.console import plain, talk
 
 PIPE_S = 5.0
 """Seconds between two lines in a pipe, and before the first; shorter runs have none."""
+_SAME = 6
+"""Times of these after which a pipe is told the same again."""
 JOBS_PIPE_S = 30.0
 """The same of builds and sweeps, which take hours."""
 
@@ -31,6 +33,8 @@ JOBS_PIPE_S = 30.0
 class Stages:
     """The stages of a run as they come: ``show`` is told what is going on, ``finish`` what is done and its seconds.
 
+    ``say`` is told the notes between stages, which say what the next ones are for.
+
     Parts of a stage come again and again: their seconds are summed, and they finish with the stage. Of such a stage
     the parts are told, of any other the stage itself. One that fails is not told as finished: its parts wait for the
     next of its name.
@@ -38,6 +42,7 @@ class Stages:
 
     show: Callable[[str, Best | None], None]
     finish: Callable[[str, float], None]
+    say: Callable[[str], None] = lambda _: None
     _text: str = ""
     _best: Best | None = None
     _parts: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -56,6 +61,8 @@ class Stages:
                 self.finish(part, spent)
 
     def _going_on(self, event: Event) -> None:
+        if event.note and not event.stage:
+            self.say(event.note)
         if event.best is not None:
             self._best = event.best
         else:
@@ -72,6 +79,8 @@ class Shown:
     clock: Callable[[], float] = time.perf_counter
     text: str = ""
     best: str = ""
+    told: tuple[str, str] = ("", "")
+    repeats: int = 0
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,8 +96,10 @@ class Shown:
         return f"{self.clock() - self.started:.0f} s"
 
     def tell(self, write: Callable[[str], None]) -> None:
-        """Write a line, but none before the first stage."""
-        if self.text:
+        """Write a line, but none before the first stage, and the same again only now and then."""
+        self.repeats = self.repeats + 1 if (self.text, self.best) == self.told else 0
+        self.told = self.text, self.best
+        if self.text and self.repeats % _SAME == 0:
             write(self.line())
 
     def line(self) -> str:
@@ -128,7 +139,7 @@ def _on_a_terminal() -> Iterator[Callback]:
             line.change(text, best)
             live.refresh()
 
-        yield Stages(show, _tick)
+        yield Stages(show, _tick, lambda note: talk.print(plain(note)))
 
 
 class _Line:
@@ -162,12 +173,12 @@ def _tick(name: str, seconds: float) -> None:
 @contextmanager
 def _in_a_pipe(every_s: float) -> Iterator[Callback]:
     """Write a line every so many seconds, in a thread of its own: a stage may have nothing to tell for long."""
-    shown, ended = Shown(), threading.Event()
-    tell = partial(shown.tell, lambda line: talk.print(line, markup=False))
+    shown, ended, write = Shown(), threading.Event(), partial(talk.print, markup=False)
+    tell = partial(shown.tell, write)
     thread = threading.Thread(target=every, args=(every_s, ended.wait, tell), daemon=True)
     thread.start()
     try:
-        yield Stages(shown.change, lambda _name, _seconds: None)
+        yield Stages(shown.change, lambda _name, _seconds: None, lambda note: write(f"{shown.elapsed}: {note}"))
     finally:
         ended.set()
         thread.join()

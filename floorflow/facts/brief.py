@@ -15,7 +15,7 @@ from floorflow.facts.network import NetworkEntry
 from floorflow.facts.next_steps import NetworkView, networks_of, ways_to
 from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.plan import UNBUILT, Plan
-from floorflow.facts.search import ended
+from floorflow.facts.search import BY_THE_FASTEST, ended
 from floorflow.facts.spare import controllers_of, spare_copies
 from floorflow.facts.text import chance, rate
 from floorflow.resources import NONE
@@ -45,9 +45,9 @@ class Line:
         return text if self.is_whole else _fitted(text, WIDTH)
 
 
-def summary(views: Sequence[Context], ways: Iterable[Line] = ()) -> str:
-    """Return the summary of a plan by its phases, and ``ways`` on from it."""
-    return ten_lines([*summary_lines(views), *ways])
+def summary(views: Sequence[Context], ways: Iterable[Line] = (), *, rest: str = _IN_REPORT) -> str:
+    """Return the summary of a plan by its phases, and ``ways`` on from it; ``rest``: where all else is told."""
+    return ten_lines([*summary_lines(views, rest), *ways])
 
 
 def ways_on(folder: str, names: Collection[str], command: str) -> list[Line]:
@@ -80,29 +80,30 @@ def most_important(lines: Iterable[Line]) -> list[Line]:
     return lines
 
 
-def summary_lines(views: Sequence[Context]) -> Iterator[Line]:
-    """Yield what a summary may tell, the most important of each label first."""
+def summary_lines(views: Sequence[Context], rest: str = _IN_REPORT) -> Iterator[Line]:
+    """Yield what a summary may tell, the most important of each label first; ``rest``: where all else is told."""
     plan = views[0].plan
-    yield from _unbuilt(plan)
+    yield from _unbuilt(plan, rest)
     yield from _rates(plan)
-    worst = _worst(plan)
+    worst = worst_network(plan)
     view = next(view for view in views if view.phase is plan.slowest_phase(worst.name))
     part = view.phase.network(worst.name)
     yield Line("limited by", _limit(view, part))
     yield from (Line("lifted by", text, rank=min(4 * number, 5)) for number, text in enumerate(_lifts(view, part)))
+    yield from _sought_first(plan, worst)
     yield from _fullest(plan)
     yield from _fits(plan)
     yield Line("proven", _proven(view, worst))
     yield from _without_floorplan(plan)
-    yield from _hard(views)
-    yield from _notes(plan)
+    yield from _hard(views, rest)
+    yield from _notes(plan, rest)
 
 
-def _unbuilt(plan: Plan) -> Iterator[Line]:
+def _unbuilt(plan: Plan, rest: str) -> Iterator[Line]:
     """Yield what keeps the tools from building the plan, whole in the report."""
     for warning in plan.unbuilt[:1]:
         others = len(plan.unbuilt) - 1
-        more = f" (and {others} more: {_IN_REPORT})" if others else f" ({_IN_REPORT})"
+        more = f" (and {others} more: {rest})" if others else f" ({rest})"
         yield Line("", UNBUILT + clause(warning.removeprefix(UNBUILT), WIDTH - len(UNBUILT) - len(more)) + more)
 
 
@@ -157,7 +158,7 @@ def _clock(own: EstimatesEntry) -> str:
     return f"; {own.clock_mhz:g} MHz {likely}"
 
 
-def _worst(plan: Plan) -> NetworkEntry:
+def worst_network(plan: Plan) -> NetworkEntry:
     """Return the network that gets least of its target, or is slowest."""
     shares = {} if plan.targets is None else {row.network: row.share for row in plan.targets.networks}
     slowest: Mapping[str, int] = {row.network: row.interval_cycles for row in plan.summary.networks}
@@ -217,15 +218,21 @@ def _lifts_of_search(one: NetworkView, clock_hz: float) -> Iterator[str]:
         yield f"--max-hops {view.phase.partition.hops.most + 1}: {fps} frames/s may fit"
 
 
+def _sought_first(plan: Plan, network: NetworkEntry) -> Iterator[Line]:
+    """Yield that --fps seeks the highest rate first, and which of both designs the plan is."""
+    options = plan.options
+    if options.fps and options.objective == "resources" and not (options.keep_folding or options.start_from):
+        told = "the least resources that were found for it; the highest rate was sought first, to compare"
+        if network.search.ended_by.startswith(BY_THE_FASTEST):
+            told = "the highest rate, sought first, is the plan: nothing that was found with less is better"
+        yield Line("--fps", told, rank=3)
+
+
 def _fullest(plan: Plan) -> Iterator[Line]:
-    found = plan.summary.fullness
-    if found is None:
-        return
-    phase = next(phase for phase in plan.phases if phase.name == found.phase)
-    used = phase.partition.utilisation[found.slot][found.resource]
-    most = used / found.share
-    where = f" in phase {phase.name}" if len(plan.phases) > 1 else ""
-    yield Line("fullest", f"{found.resource} of {found.slot}{where}: {used:.1%} used, {most:.0%} allowed", rank=1)
+    for phase in plan.phases:
+        where = f"in phase {phase.name}, " if len(plan.phases) > 1 else ""
+        if told := plan.fullest_in(phase):
+            yield Line("fullest", where + told, rank=1)
 
 
 def _fits(plan: Plan) -> Iterator[Line]:
@@ -329,17 +336,17 @@ def _without_floorplan(plan: Plan) -> Iterator[Line]:
         yield Line("floorplan", f"none: {alone[0].removeprefix('no floorplan: ')}", rank=3)
 
 
-def _hard(views: Sequence[Context]) -> Iterator[Line]:
+def _hard(views: Sequence[Context], rest: str) -> Iterator[Line]:
     """Yield the first of what makes timing hard to close."""
     hard = [item for view in views for item in closing(view.plan, view.phase) if item.is_hard]
     for item in hard[:1]:
-        more = f"; {len(hard) - 1} more: {_IN_REPORT}" if len(hard) > 1 else ""
+        more = f"; {len(hard) - 1} more: {rest}" if len(hard) > 1 else ""
         text, room = f"{item.what} {item.where}, {item.found}", WIDTH - _LABEL - len(more)
         whole = f"{text} (comfortable: {item.comfortable})"
         yield Line("hard", (whole if len(whole) <= room else clause(text, room)) + more, rank=2)
 
 
-def _notes(plan: Plan) -> Iterator[Line]:
+def _notes(plan: Plan, rest: str) -> Iterator[Line]:
     """Yield what must be known before the first frame, or the first thing assumed."""
     written = [name for phase in plan.phases for part in phase.networks for name in _written(part)]
     notes = [warning for warning in plan.warnings if warning not in plan.unbuilt]
@@ -348,9 +355,9 @@ def _notes(plan: Plan) -> Iterator[Line]:
     told = f"the board's file says nothing of {', '.join(unstated)}" if unstated else "".join(notes[:1])
     if written:
         count = f"weights of {len(written)} engine{'s' * (len(written) != 1)}"
-        yield Line("before use", f"software writes the {count} before the first frame: {_IN_REPORT}", rank=1)
+        yield Line("before use", f"software writes the {count} before the first frame: {rest}", rank=1)
     if notes:
-        more = f"; {len(notes) - 1} more: {_IN_REPORT}" if len(notes) > 1 else ""
+        more = f"; {len(notes) - 1} more: {rest}" if len(notes) > 1 else ""
         yield Line("assumed", clause(told, WIDTH - _LABEL - len(more)) + more, rank=2 if unstated else 3)
 
 

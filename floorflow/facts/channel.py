@@ -151,59 +151,55 @@ class LongStreamEntry(PlanModel):
     comfortable_tiles: float
     slices: Amount
 
-    def built_tiles(self, *, slices_built: bool) -> float:
-        """Return columns and rows from one register to the next at the most, with the slices that are built."""
-        return self.way_tiles if slices_built else self.unsliced_tiles
-
-    @property
-    def count(self) -> str:
-        """The slices in words."""
-        return f"{self.slices} slice{'s' * (self.slices > 1)}"
-
     def reach_at(self, clock_mhz: float) -> str:
         """Return how far a cycle reaches, in words."""
         reach = f"a cycle at {clock_mhz:g} MHz reaches over about {self.reach_tiles:,.0f}"
         return f"{reach}, slices from {self.comfortable_tiles:,.0f}"
 
 
-def longest_streams(
-    listed: Mapping[str, Sequence[LongStreamEntry]],
-    count: int,
-    clock_mhz: float,
-    likely: str,
-    names: Mapping[str, str],
-    *,
-    slices_built: bool,
-) -> list[str]:
-    """Return the longest streams of each FPGA: end to end, from register to register, and the slices that cut them.
+@dataclass(frozen=True)
+class LongStream:
+    """A long stream as it is built: ``tiles`` from one register to the next at the most; ``fifos`` at SLR boundaries.
 
-    ``count``: all slices of the phase; ``likely``: which clock is likely; ``names``: what streams are called.
+    ``bare``: it crosses a boundary where a register is planned that no tool builds.
     """
-    streams = [(fpga, stream) for fpga, rows in listed.items() for stream in rows]
-    if not streams:
+
+    fpga: str
+    row: LongStreamEntry
+    tiles: float
+    fifos: int
+    slices_built: bool
+    bare: bool
+
+    @property
+    def told(self) -> str:
+        """Both its measures: between registers, which a cycle must pass, then end to end."""
+        count = self.row.slices
+        cuts = [f"{self.fifos} FIFO{'s' * (self.fifos > 1)} at SLR boundaries"] * bool(self.fifos)
+        cuts += [f"{count} slice{'s' * (count > 1)}{' (missing)' * (not self.slices_built)}"] * bool(count)
+        whole = "; ".join([f"{self.row.tiles:,.0f} end to end", *cuts])
+        over = ", an SLR boundary without registers among them" * self.bare
+        return f"{self.tiles:,.0f} columns and rows between registers ({whole}){over}"
+
+
+_MEASURES = (
+    "columns and rows: between registers is the longest piece of a way, which a cycle must pass; end to end is all"
+)
+
+
+def longest_streams(listed: Sequence[LongStream], count: int, clock_mhz: float, names: Mapping[str, str]) -> list[str]:
+    """Return the longest streams: between registers, end to end, and the slices that cut them.
+
+    ``count``: all slices of the phase; ``names``: what streams are called.
+    """
+    if not listed:
         return []
-    sliced = "with slices" if slices_built else "with slices, which are missing"
-    rows = [("FPGA", "tiles", "without slices", sliced, "slices", "channel")]
-    rows += [
-        (fpga, f"{s.tiles:,.0f}", f"{s.unsliced_tiles:,.0f}", f"{s.way_tiles:,.0f}", str(s.slices), names[s.channel])
-        for fpga, s in streams
-    ]
+    built = listed[0].slices_built
+    rows = [("FPGA", "between registers", "end to end", "slices", f"with{'out' * built} slices", "channel")]
+    for one in listed:
+        row, other = one.row, one.row.unsliced_tiles if built else one.row.way_tiles
+        tiles = (f"{one.tiles:,.0f}", f"{row.tiles:,.0f}", str(row.slices), f"{other:,.0f}")
+        rows.append((one.fpga, *tiles, names[row.channel]))
     all_of_them = f"{count:,} register slice{'s' * (count > 1)} in all, those for streams that meet long ones included"
-    slices = all_of_them if count else "no register slices"
-    ends = "tiles are columns and rows from end to end, then from one register to the next at the most"
-    return [*wrapped([f"{streams[0][1].reach_at(clock_mhz)}; {likely}", ends, slices]), *table(rows)]
-
-
-def summarised(listed: Sequence[LongStreamEntry], clock_mhz: float, likely: str, *, slices_built: bool) -> list[str]:
-    """Return a line on the longest stream of all, and one on each other that is listed and needs slices."""
-    long = [row for row in listed if row.unsliced_tiles > row.comfortable_tiles]
-    rows = long or sorted(listed, key=lambda row: -row.unsliced_tiles)[:1]
-    first = [f"; {row.reach_at(clock_mhz)}; {likely}" for row in rows[:1]]
-    return [_line(row, slices_built=slices_built) + "".join(first * (row is rows[0])) for row in rows]
-
-
-def _line(row: LongStreamEntry, *, slices_built: bool) -> str:
-    tiles = f"{row.channel}: {row.unsliced_tiles:,.0f} columns and rows"
-    if not row.slices:
-        return tiles
-    return f"{tiles}, {row.way_tiles:,.0f} with {row.count}" + ("" if slices_built else " (missing)")
+    slices = f"{all_of_them}{', which are missing' * (not built)}" if count else "no register slices"
+    return [*wrapped([listed[0].row.reach_at(clock_mhz), _MEASURES, slices]), *table(rows)]

@@ -13,7 +13,6 @@ from floorflow.errors import some
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.platform import SlotEntry
-from floorflow.facts.text import table
 from floorflow.presets import CHANGES
 
 COMFORTABLE_SLOT: Mapping[str, float] = CHANGES["safe"]["cap"].as_dict()
@@ -45,7 +44,7 @@ class Closing:
 
 def closing(plan: Plan, phase: PhaseEntry) -> list[Closing]:
     """Return what makes a phase hard to close, the fullest slot first; only what there is in it."""
-    slots = [*_fullest_slot(plan, phase), *_largest_engine(plan, phase)]
+    slots = [*_full_slot(plan, phase), *_largest_engine(plan, phase)]
     streams = [*_longest_stream(plan, phase), *_hops(plan, phase), *_boundaries(plan, phase)]
     return [*_short_pblocks(phase), *slots, *streams]
 
@@ -60,8 +59,8 @@ def _short_pblocks(phase: PhaseEntry) -> Iterator[Closing]:
         )
 
 
-def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
-    """Yield the slot and resource that is fullest of what is comfortable."""
+def _full_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
+    """Yield the resource of a slot that takes most of what is comfortable."""
     used = phase.partition.utilisation
     shares = [
         (used[slot.name][r] / COMFORTABLE_SLOT[r], slot.name, r)
@@ -71,8 +70,8 @@ def _fullest_slot(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     much, slot, name = max(shares, key=lambda share: share[0], default=(0.0, "", "LUT"))
     if much:
         most = COMFORTABLE_SLOT[name]
-        found = f"{used[slot][name]:.0%} of the {name}"
-        yield Closing("fullest slot", slot, found, f"{most:.0%}", f"--cap {name}={most:g}", much > 1)
+        found = f"{used[slot][name]:.1%} used"
+        yield Closing("full slot", f"{name} of {slot}", found, f"{most:.0%}", f"--cap {name}={most:g}", much > 1)
 
 
 def _largest_engine(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
@@ -101,24 +100,13 @@ def _comfortable_engine(slot: SlotEntry) -> dict[str, int]:
 
 def _longest_stream(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     """Yield the stream with the longest way from one register or slice that is built to the next, inside one FPGA."""
-    built, crossed = (made and plan.build_ends for made in (phase.slices_built, plan.crossings_built(phase)))
-    registers = {channel.name: channel.crossing_registers for channel in phase.channels}
-    ways = [
-        (row.tiles if registers[row.channel] and not crossed else row.built_tiles(slices_built=built), row)
-        for rows in phase.longest.values()
-        for row in rows
-    ]
-    if not ways:
-        return
-    tiles, row = max(ways, key=lambda way: way[0])
-    stages = [f"{registers[row.channel]} FIFOs at SLR boundaries"] * bool(registers[row.channel] and crossed)
-    stages += [row.count] * bool(row.slices and built)
-    between = f" between {' and '.join(stages)}" if stages else ""
-    missing = "" if built else "register slices in what is built, "
-    way = f"{missing}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
-    bare, most = bool(registers[row.channel]) and not crossed, f"{row.comfortable_tiles:,.0f}"
-    found = f"{tiles:,.0f} columns and rows{between}" + ", an SLR boundary without registers among them" * bare
-    yield Closing("longest stream", row.channel, found, most, way, bare or tiles > row.comfortable_tiles)
+    for one in plan.longest_streams(phase)[:1]:
+        missing = "" if one.slices_built else "register slices in what is built, "
+        way = f"{missing}--effort best may find shorter ways, a lower --fps makes pblocks smaller"
+        most = one.row.comfortable_tiles
+        yield Closing(
+            "longest stream", one.row.channel, one.told, f"{most:,.0f}", way, is_hard=one.bare or one.tiles > most
+        )
 
 
 def _hops(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
@@ -145,11 +133,6 @@ def _boundaries(plan: Plan, phase: PhaseEntry) -> Iterator[Closing]:
     found = found if bare else f"{count}, FIFOs of two words on each side"
     way = plan.options.backend_options.crossing_advice if plan.build_ends else NO_BUILD
     yield Closing("SLR boundaries", where, found, "registers on each side", way, is_hard=bool(bare))
-
-
-def hard_to_close(plan: Plan, phase: PhaseEntry) -> list[str]:
-    """Return what is fullest, largest, longest and crosses most, beside what would be comfortable."""
-    return table(closing_rows(plan, phase), left=4)
 
 
 def closing_rows(plan: Plan, phase: PhaseEntry) -> list[tuple[str, ...]]:

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal
 
-from floorflow.errors import some
-from floorflow.facts.floorplan import Floorplans, PblockEntry, least_likely, pblocks_of
+from floorflow.facts.floorplan import Floorplans, PblockEntry
 from floorflow.facts.platform import FpgaEntry, PlatformFacts
 from floorflow.facts.text import chance, table, wrapped
 from floorflow.request.choices import MOST_OF_FPGA, MOST_OF_SLOT, ConstraintStyle
 
 SlotStyle = Literal["none", "slr", "soft", "hard"]
 
-STYLE_WORDS = {
-    "hard": "hard pblocks",
-    "soft": "soft pblocks",
-    "slr": "SLR assignment alone",
-    "none": "nothing",
-}
+STYLE_WORDS = {"hard": "hard pblocks", "soft": "soft pblocks", "slr": "SLR assignment alone", "none": "nothing"}
 """What the constraint files say of a slot, by its style."""
 
 
@@ -28,25 +22,6 @@ def filled_by_one(asked: ConstraintStyle, pblocks: Mapping[str, PblockEntry]) ->
     Only there nothing is constrained without having been asked for.
     """
     return f"no floorplan: {_on_one_die(pblocks)}, no pblock is needed" if asked == "auto" and pblocks else ""
-
-
-def summarised(
-    asked: ConstraintStyle, styles: Mapping[str, SlotStyle], used: Collection[str], floorplans: Floorplans
-) -> str:
-    """Return what is constrained of the slots that are used, and the pblock that is least likely to hold its module."""
-    alone = [
-        f"{fpga}: {text}" if len(floorplans) > 1 else text
-        for fpga, held in floorplans.items()
-        if all(styles[entry.slot] == "none" for entry in held.pblocks.values())
-        for text in [filled_by_one(asked, held.pblocks)]
-        if text
-    ]
-    own = {slot: style for slot, style in styles.items() if slot in used and not (asked == "auto" and style == "none")}
-    by_style = [f"{STYLE_WORDS[s]} ({some([slot for slot in own if own[slot] == s])})" for s in sorted({*own.values()})]
-    short, likely = sum(entry.short for entry in pblocks_of(floorplans).values()), least_likely(floorplans)
-    by_style += [f"{short} short of room"] if short else []
-    constrained = "; ".join([*alone, *([f"constrained: {', '.join(by_style)}"] if by_style else [])])
-    return f"{constrained}; least likely to fit: {likely}" if likely else constrained
 
 
 def constrained(

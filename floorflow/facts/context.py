@@ -59,16 +59,27 @@ class Context:
         return f"link {link} takes as long for" if cycles else self.backend.start_ups
 
     @cached_property
+    def names(self) -> dict[str, str]:
+        """What the report calls engines and streams, by their ids: with the layers they are of."""
+        layers = {engine: self.plan.layer_of(engine) for engine in self.phase.engines}
+        names = {engine: f"{engine} ({layer})" if layer else engine for engine, layer in layers.items()}
+        for stream in self.phase.channels:
+            at = filter(None, map(layers.get, (stream.source, stream.target)))
+            told = " to ".join(dict.fromkeys(at))
+            names[stream.name] = f"{stream.name} ({told})" if told else stream.name
+        return names
+
+    @cached_property
     def slots(self) -> tuple[SlotUse, ...]:
         """The use of every slot, crossing registers and slices included, in the platform's order."""
         options, phase = self.plan.options, self.phase
         available = {s.name: s.available.resources - phase.beside(s.name) for s in self.plan.slots_in(phase)}
-        drawable = self.platform.free
+        drawable, used, caps = self.platform.free, phase.partition.utilisation, options.cap.as_dict()
         if phase.region is not None:
             drawable = {name: supply.least(available[name]) for name, supply in drawable.items()}
         return tuple(
-            SlotUse(name, phase.demand(name), limits_of(options, have), pblock_limit(options, drawable[name]))
-            for name, have in available.items()
+            SlotUse(n, phase.demand(n), limits_of(options, have), pblock_limit(options, drawable[n]), used[n], caps)
+            for n, have in available.items()
         )
 
     @cached_property

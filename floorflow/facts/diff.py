@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from operator import eq, ge, gt, le, lt
+from textwrap import wrap
 from typing import Any, Literal
 
 from floorflow.errors import InputError, some
@@ -15,7 +16,7 @@ from floorflow.facts.brief import least_likely
 from floorflow.facts.links import Links
 from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
 from floorflow.facts.plan import UNBUILT, Plan
-from floorflow.facts.text import chance, number, rate, table
+from floorflow.facts.text import WIDTH, chance, filled, number, rate, table
 from floorflow.resources import RESOURCE_NAMES
 
 Value = int | float | str | None
@@ -90,8 +91,8 @@ class Diff:
         """Tables of what differs, for a terminal."""
         lines = [f"A  {self.a}", f"B  {self.b}"]
         for title, rows, rest in self._sections():
-            lines += ["", *table([(title, "A", "B", "change"), *rows]), *([rest] if rest else [])]
-        return "\n".join([*lines, "", *self._below()])
+            lines += ["", *_within_width((title, "A", "B", "change"), rows), *([rest] if rest else [])]
+        return "\n".join([*lines, "", *chain.from_iterable(_folded(line) for line in self._below())])
 
     @property
     def markdown(self) -> str:
@@ -125,6 +126,24 @@ class Diff:
             rest = f"and {len(cells) - most:,} more, which --json lists" if len(cells) > most else ""
             if cells and group != "unbuilt":
                 yield title, cells[:most], rest
+
+
+def _within_width(heading: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield a table of the rows that fit into its width, and the others one below the other, a line for each plan."""
+    short = list(rows)
+    while short and max(map(len, table([heading, *short]))) > WIDTH:
+        short.remove(max(short, key=lambda row: sum(map(len, row))))
+    short = short if 2 * len(short) >= len(rows) else []
+    yield from table([heading, *short]) if short else heading[:1]
+    for name, *cells in (row for row in rows if row not in short):
+        yield name
+        for label, cell in zip(heading[1:], cells, strict=True):
+            yield from _folded(f"  {label:<6}  {cell}", "          ") if cell else ()
+
+
+def _folded(text: str, indent: str = "  ") -> list[str]:
+    """Return a text as lines, each within the width but where a name is longer."""
+    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def diff_plans(a: Plan, b: Plan, names: tuple[str, str], pictures: tuple[str, str] = ("", "")) -> Diff:
@@ -197,6 +216,14 @@ def figures(plan: Plan) -> dict[str, Value]:
     used = read.used(plan.phases[0], "") if len(plan.phases) == 1 else ()
     found = {**read.rates(_networks(plan)[0]), **read.room(), **{row.name: row.b for row in used}}
     return {name: found.get(name) for name in FIGURES}
+
+
+def fullest_of(known: Mapping[str, Any]) -> str:
+    """Return what is fullest by the figures of a plan; empty where nothing is known."""
+    if known["fullest"] is None:
+        return ""
+    used = known["fullest_share"]
+    return filled(known["fullest"], used, used / known["fullest_share_of_limit"])
 
 
 def _networks(plan: Plan) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import floor
 
 from floorflow.errors import Refusal, some
@@ -121,19 +120,6 @@ class EstimatesEntry(PlanModel):
         at = self.clock_mhz
         return [(mhz, self.believed_fps * mhz / at) for mhz in sorted({*CLOCKS_MHZ, at})]
 
-    @property
-    def clock(self) -> str:
-        """That the clock is assumed, which is likely where that is known, and the rate at others."""
-        likely = f", {self.likely_clock} likely after routing" if self.likely_clock is not None else ""
-        rates = ", ".join(f"{rate(fps)} at {mhz:g}" for mhz, fps in self.clock_rates)
-        return f"{self.clock_mhz:g} MHz is assumed{likely}; frames/s: {rates}"
-
-
-def lowest_clock(of: Iterable[EstimatesEntry]) -> str:
-    """Say which clock is likely after routing, the lowest of all networks', or that none is known."""
-    known = [each.likely_clock for each in of if each.likely_clock is not None]
-    return f"likely clock {min(known, key=lambda each: each.low_mhz)} MHz" if known else "no likely clock is known"
-
 
 def clocks(e: EstimatesEntry) -> list[str]:
     """Return the frame rate by clock; the plan's own is marked."""
@@ -210,10 +196,12 @@ def one_frame(e: EstimatesEntry, interval_cycles: int, longer: str, fifo_depths:
 def _sustained(e: EstimatesEntry, found: ThroughputEntry, interval_cycles: int, longer: str) -> list[str]:
     if found.interval_cycles is None:
         return []
-    fps = floor(e.clock_mhz * 1e7 / found.interval_cycles) / 10
+    # The model of FIFOs may know an engine to be faster than its folding is told to be.
+    cycles = max(found.interval_cycles, interval_cycles)
+    fps = floor(e.clock_mhz * 1e7 / cycles) / 10
     # Bursts are taken not to stall midway, so that shallow FIFOs cost no more than this.
     most = f" at most, {found.full_rate_cycles:,} at least," if found.shallow and found.full_rate_cycles else ""
-    lines = [f"sustained {fps:,.1f} frames/s: one every {found.interval_cycles:,} cycles{most} with the planned FIFOs"]
+    lines = [f"sustained {fps:,.1f} frames/s: one every {cycles:,} cycles{most} with the planned FIFOs"]
     if found.interval_cycles > interval_cycles:
         share = f"{found.interval_cycles / interval_cycles - 1:.1%}"
         alone = found.interval_cycles == found.full_rate_cycles
@@ -224,10 +212,7 @@ def _sustained(e: EstimatesEntry, found: ThroughputEntry, interval_cycles: int, 
 
 def _too_shallow(found: ThroughputEntry, fifo_depths: str) -> list[str]:
     rows = [("channel", "planned", "needed"), *((s.channel, f"{s.planned:,}", f"{s.needed:,}") for s in found.shallow)]
-    return [
-        f"FIFOs too shallow for the full rate; give them the depth needed ({fifo_depths}):",
-        *table(rows),
-    ]
+    return [f"FIFOs too shallow for the full rate; give them the depth needed ({fifo_depths}):", *table(rows)]
 
 
 def lost(e: EstimatesEntry) -> list[str]:

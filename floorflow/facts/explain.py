@@ -10,49 +10,51 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from textwrap import wrap
 from typing import Any, Literal
 
 from floorflow.errors import InputError, some
-from floorflow.facts.brief import summary_lines
+from floorflow.facts import extras
+from floorflow.facts.brief import summary_lines, worst_network
 from floorflow.facts.channel import ChannelEntry
 from floorflow.facts.context import Context
 from floorflow.facts.memory import memories
 from floorflow.facts.module import ModuleEntry
 from floorflow.facts.next_steps import next_steps
+from floorflow.facts.partition import SlotUse
 from floorflow.facts.phase import PhaseEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.steps import Step, Way
-from floorflow.facts.text import chance, number, table
+from floorflow.facts.text import WIDTH, chance, number, table
 from floorflow.resources import RESOURCE_NAMES
 
-Kind = Literal["plan", "engine", "layer", "slot", "stream", "module", "resource", "word"]
+Kind = Literal["plan", "engine", "layer", "slot", "stream", "resource", "word"]
 Price = Callable[[str, Way], Step | None]
 """What a step of an engine would change, of the whole where that is empty; None where there is no such step.
 
 InputError if none is known."""
-_LABEL, _WIDTH = 12, 120
+_LABEL = 12
 _SHOWN = 10
 """Rows of a table of engines or streams that are told; JSON has all."""
 _PRICED = 3
 """Engines of which a resource is told what a step would give back."""
 _NEAR = 5
 _UNPRICED = "prices"
+NOT_WORTH = "none is worth it: none frees a larger share of all that the design takes than it costs of the rate"
 _STORY = ("", "limited by", "lifted by", "fullest", "fits", "proven", "hard")
 _PATH = re.compile(r"plan\.json `([^`]+)`")
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is told of one thing: lines, the steps that are priced in them, and the plan's own entries of it."""
+    """What is told of one thing: lines, and the steps that are offered in them."""
 
     topic: str
     kind: Kind
     lines: tuple[str, ...]
     steps: tuple[Step, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def text(self) -> str:
@@ -61,8 +63,7 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as plain data."""
-        steps = [step.as_dict() for step in self.steps]
-        return {"topic": self.topic, "kind": self.kind, "lines": list(self.lines), "steps": steps, "facts": self.facts}
+        return {**vars(self), "lines": list(self.lines), "steps": [step.as_dict() for step in self.steps]}
 
 
 def glossary_words(text: str) -> dict[str, str]:
@@ -91,10 +92,12 @@ class Explainer:
         every += [("layer", name) for name in self._layers]
         every += [("slot", slot.name) for slot in self.plan.platform.slots]
         every += [("stream", c.name) for view in self.views for c in view.phase.channels]
-        every += [("module", module.name) for view in self.views for module in view.phase.modules]
         every += [("word", word) for word in self.words]
         for kind, name in every:
             found.setdefault(_key(name), (kind, name))
+        for phase, module in ((view.phase, module) for view in self.views for module in view.phase.modules):
+            own = phase.core_of(module.name)
+            found.setdefault(_key(module.name), ("engine", own if own in module.engines else module.engines[0]))
         for _, name in [topic for topic in every if topic[0] == "stream"]:
             found.setdefault(_key(re.sub(r"\.\d+(?=->|$)", "", name)), ("stream", name))
         return found
@@ -116,11 +119,10 @@ class Explainer:
         kind, name = found
         steps: list[Step] = []
         pages = {"plan": self._story, "engine": self._engine, "layer": self._layer, "slot": self._slot}
-        pages |= {"stream": self._stream, "module": self._module, "resource": self._resource, "word": self._word}
+        pages |= {"stream": self._stream, "resource": self._resource, "word": self._word}
         lines = tuple(pages[kind](name, steps))
-        return Explanation(
-            name or self.plan.summary.networks[0].network, kind, lines, tuple(steps), self._facts(kind, name)
-        )
+        offered = tuple(step for step in steps if step.way == "faster" or step.is_worth)
+        return Explanation(name or self.plan.summary.networks[0].network, kind, lines, offered)
 
     def _found(self, topic: str) -> tuple[Kind, str]:
         key = _key(topic)
@@ -138,25 +140,19 @@ class Explainer:
         hint = f"near are {some([self.topics[each][1] for each in near])}" if near else "give a layer, a slot or LUT"
         raise InputError(f"{topic!r} is nothing in this plan, and no word of its report", hint=hint)
 
-    def _facts(self, kind: Kind, name: str) -> dict[str, Any]:
-        """Return the plan's own entries of a thing, as plan.json has them."""
-        if kind in {"engine", "layer"}:
-            own = self._layers[name] if kind == "layer" else [name]
-            return {
-                each: entry.model_dump() for v in self.views for each in own if (entry := v.phase.engines.get(each))
-            }
-        if kind == "stream":
-            return {name: next(c for v in self.views for c in v.phase.channels if c.name == name).model_dump()}
-        return {}
-
     def _story(self, _: str, steps: list[Step]) -> Iterator[str]:
         """Yield what limits the rate and why, what a step would give, and what is fullest and tightest."""
         lines = [line for line in summary_lines(self.views) if line.label in _STORY]
         first = [line for line in lines if line.label in _STORY[:2]]
         yield from map(str, first)
-        view = next(v for v in self.views if v.phase is self.plan.slowest_phase(self.plan.networks[0].name))
-        yield from (line for why in next_steps(view)[:1] for line in _said("why", why))
+        worst = worst_network(self.plan).name
+        view = next(v for v in self.views if v.phase is self.plan.slowest_phase(worst))
+        own, whys, asked = view.phase.network(worst).folding.engines, next_steps(view), self.plan.options.fps
+        whys = [f"--fps {asked:g} asks for no more: the plan takes the least found for it"] if asked else whys
+        of_it = [why for why in whys if any(re.search(rf"{re.escape(name)}\b", why) for name in own)]
+        yield from (line for why in [*of_it, *whys][:1] for line in _said("why", why))
         yield from self._steps("", steps)
+        yield from (line for told in _at_less_rate(view) for line in _said("less rate", told))
         yield from (str(line) for line in lines if line not in first)
         yield from _said("crossing", _tightest(view))
         yield from _said(
@@ -172,7 +168,8 @@ class Explainer:
                 yield from _said(_UNPRICED, f"not known: {error}")
                 return
             if step is None:
-                none = "no folding is faster" if way == "faster" else "no slower folding takes less"
+                less = "no slower folding takes less" if engine else NOT_WORTH
+                none = "no folding is faster" if way == "faster" else less
                 yield from _said(f"one {way}", f"{self.plan.named(engine)}: {none}" if engine else none)
                 continue
             steps.append(step)
@@ -201,7 +198,7 @@ class Explainer:
         yield from _said("waits", _waits(view, name))
         uses = [memory for memory in phase.memories if memory.name == name]
         if uses:
-            rows = memories(uses, phase.slot_of | phase.fifo_slot_of, view.slots, self.plan.names_in(phase))
+            rows = memories(uses, phase.slot_of | phase.fifo_slot_of, view.slots, view.names)
             yield from _labelled("memory", [row for row in rows if not row.startswith(("*", " "))])
         else:
             styles = {k: v for k, v in own.attributes.items() if "style" in k or "mem" in k}
@@ -221,11 +218,8 @@ class Explainer:
             where = f" in phase {phase.name}" if len(self.views) > 1 else ""
             style = phase.constraint_styles.get(name)
             yield f"{name}{where}: {len(held)} engines{likely}{f'; constraints: {style}' if style else ''}"
-            rows = [("", "used", "allowed", "share", "largest users")]
-            for resource in RESOURCE_NAMES:
-                need, most = use.demand.as_dict()[resource], use.limit.as_dict()[resource]
-                share = f"{need / most:.0%}" if most else "-"
-                rows.append((resource, f"{need:,}", f"{most:,}", share, self._largest(view, resource, held)))
+            rows = [("", "amount", "of", "share", "largest users")]
+            rows += [(r, *_filled(use, r), self._largest(view, r, held)) for r in RESOURCE_NAMES]
             yield from _labelled("holds", table(rows, left=1))
             over = [c for c in phase.partition.crossings if name in (c.source, c.target)]
             loads = [load for kind in ("sll", "half", "link") for load in view.loads(kind) if name in load.name]
@@ -259,20 +253,9 @@ class Explainer:
         way = [f"{c.source} to {c.target} ({c.kind})" for c in crossed] or ["inside one slot"]
         more = f"; {channel.crossing_registers} registers at boundaries, {channel.slices} slices"
         yield from _said("way", f"{', '.join(way)}{more}")
-        tiles = [row for rows in phase.longest.values() for row in rows if row.channel == name]
-        yield from (
-            line
-            for row in tiles
-            for line in _said("length", f"{row.tiles:,.0f} columns and rows; one cycle reaches {row.reach_tiles:,.0f}")
-        )
-
-    def _module(self, name: str, _: list[Step]) -> Iterator[str]:
-        view = next(view for view in self.views if any(m.name == name for m in view.phase.modules))
-        module = next(m for m in view.phase.modules if m.name == name)
-        yield f"module {name}: {', '.join(map(self.plan.named, module.engines))}"
-        amounts = module.resources.model_dump()
-        yield from _said("takes", ", ".join(f"{amounts[r]:,} {r}" for r in RESOURCE_NAMES if amounts[r]))
-        yield from _said("stands", _stands(view, module.engines[0]))
+        for one in self.plan.longest_streams(phase):
+            if one.row.channel == name:
+                yield from _said("length", f"{one.told}; {one.row.reach_at(self.plan.options.clock_mhz)}")
 
     def _resource(self, name: str, steps: list[Step]) -> Iterator[str]:
         """Yield where a resource is used, by whom, and what gives some of it back."""
@@ -281,19 +264,21 @@ class Explainer:
         entries = self.views[0].phase.engines
         amounts = {engine: entry.resources.model_dump()[name] for engine, entry in entries.items()}
         for engine in sorted(filter(amounts.get, amounts), key=lambda engine: -amounts[engine])[:_PRICED]:
-            told = [*self._steps(engine, steps, ("slower",))]
-            yield from told
+            priced: list[Step] = []
+            told = [*self._steps(engine, priced, ("slower",))]
             if told[0].startswith(_UNPRICED):
+                yield from told
                 return
+            yield from told if priced and priced[-1].is_worth else ()
+            steps += priced
+        if not any(step.is_worth for step in steps):
+            yield from _said("one slower", f"of the largest users {NOT_WORTH}")
 
     def _users(self, view: Context, name: str) -> Iterator[str]:
         where = f" in phase {view.phase.name}" if len(self.views) > 1 else ""
         used, allowed = (amounts.as_dict()[name] for amounts in (view.demand, view.limit))
         yield f"{name}{where}: {used:,} used of {allowed:,} allowed"
-        places = [("", "used", "allowed", "share")]
-        for use in view.slots:
-            need, most = use.demand.as_dict()[name], use.limit.as_dict()[name]
-            places.append((use.name, f"{need:,}", f"{most:,}", f"{need / most:.0%}" if most else "-"))
+        places = [("", "amount", "of", "share"), *((use.name, *_filled(use, name)) for use in view.slots)]
         yield from _labelled("places", table(places))
         amounts = {engine: entry.resources.model_dump()[name] for engine, entry in view.phase.engines.items()}
         largest = sorted((engine for engine in amounts if amounts[engine]), key=lambda engine: -amounts[engine])
@@ -302,22 +287,25 @@ class Explainer:
         streams = sum(c.resources.model_dump()[name] for c in view.phase.channels)
         rows.append((f"FIFOs and converters of {len(view.phase.channels)} streams", "", f"{streams:,}"))
         yield from _labelled("users", table(rows, left=2))
-        for memory in view.phase.memories:
-            here = memory.resources.model_dump()
-            for other in memory.others if memory.name in largest[:_SHOWN] else ():
-                change = {r: other.resources.model_dump()[r] - here[r] for r in RESOURCE_NAMES}
-                if change[name] < 0:
-                    told = ", ".join(f"{amount:+,} {r}" for r, amount in change.items() if amount)
-                    yield from _said("else in", f"{memory.kind} of {memory.name} in {other.style}: {told}")
 
     def _word(self, word: str, _: list[Step]) -> Iterator[str]:
         """Yield what the glossary says of a word, with this plan's figures where plan.json has them."""
-        yield from wrap(f"{word}: {self.words[word]}", _WIDTH, break_on_hyphens=False)
+        yield from wrap(f"{word}: {self.words[word]}", WIDTH, break_on_hyphens=False)
         content = json.loads(self.plan.to_json())
         for path in _PATH.findall(self.words[word]):
             values = [*_values(content, re.findall(r"\w+|\[\]|\{\}", path))]
             if values:
                 yield from _said("here", f"{path}: {_figures(values)}")
+
+
+def _at_less_rate(view: Context) -> list[str]:
+    """Return what the report says first of less rate, and how that differs from a step."""
+    if view.extras is None or view.extras.bargains is None:
+        return []
+    best = extras.best_bargains(view.extras, view.plan.options.cap.as_dict())
+    none = ["at no lower rate that was tried is a design worth it"] if view.extras.bargains.rows and not best else []
+    told = "; ".join([*best, *none, *extras.left_out(view.extras, "bargains")])
+    return [f"{told}; folded and cut anew, unlike a step: {extras.LESS_RATE} in report.txt"]
 
 
 def _key(name: str) -> str:
@@ -329,7 +317,7 @@ def _said(label: str, text: str) -> Iterator[str]:
     if text.startswith("floorflow "):
         yield f"{label:<{_LABEL}}{text}"
         return
-    lines = wrap(text, _WIDTH - _LABEL, break_on_hyphens=False, break_long_words=False)
+    lines = wrap(text, WIDTH - _LABEL, break_on_hyphens=False, break_long_words=False)
     yield from (f"{'' if at else label:<{_LABEL}}{line}" for at, line in enumerate(lines))
 
 
@@ -341,14 +329,15 @@ def _ladder(plan: Plan, name: str, steps: Sequence[Step], width: str) -> Iterato
     """Yield an engine's folding between the next slower and the next faster one."""
     rows: list[tuple[str, ...]] = [("", "cycles a frame", "LUT", "BRAM18", "URAM", "DSP", "folding")]
 
-    def row(label: str, cycles: int, use: Mapping[str, int], told: str) -> tuple[str, ...]:
-        return label, f"{cycles:,}", *(f"{use[r]:,}" for r in ("LUT", "BRAM18", "URAM", "DSP")), told
-
     own = next(phase.engines[name] for phase in plan.phases if name in phase.engines)
     changes = {step.way: step.engines[name] for step in steps}
-    found = {way: row(way, change.cycles[1], change.resources[1], change.told) for way, change in changes.items()}
-    now = row("planned", own.cycles, own.resources.model_dump(), width or "no folding to choose")
-    rows += [*(found[way] for way in found if way == "slower"), now, *(found[way] for way in found if way == "faster")]
+    found: dict[str, tuple[int, Mapping[str, int], str]] = {
+        way: (change.cycles[1], change.resources[1], change.told) for way, change in changes.items()
+    }
+    found |= {"planned": (own.cycles, own.resources.model_dump(), width or "no folding to choose")}
+    for way in (way for way in ("slower", "planned", "faster") if way in found):
+        cycles, use, told = found[way]
+        rows.append((way, f"{cycles:,}", *(f"{use[r]:,}" for r in ("LUT", "BRAM18", "URAM", "DSP")), told))
     yield from _labelled("folding", table(rows))
 
 
@@ -363,6 +352,12 @@ def _waits(view: Context, name: str) -> str:
     return f"{share} of each frame of {interval:,} cycles, for {slowest}, which sets the rate"
 
 
+def _filled(use: SlotUse, name: str) -> tuple[str, str, str]:
+    """Return how much of a resource a slot uses, of how much that is allowed, and both as shares of what it has."""
+    shares = use.filled(name).partition(": ")[2]
+    return f"{use.demand.as_dict()[name]:,}", f"{use.cap_limit.as_dict()[name]:,} allowed", shares
+
+
 def _module_of(phase: PhaseEntry, engine: str) -> ModuleEntry:
     return next(module for module in phase.modules if engine in module.engines)
 
@@ -373,8 +368,7 @@ def _stands(view: Context, name: str) -> str:
     slot = phase.slot_of[name]
     module = _module_of(phase, name)
     use = next(each for each in view.slots if each.name == slot)
-    share, resource = use.fullest
-    told = [f"{slot}, {share:.0%} of its {resource} allowed used"]
+    told = [f"{slot}, fullest {use.fullest}"]
     pblock = phase.pblocks.get(module.name)
     if pblock is not None:
         likely = f", {chance(pblock.likelihood)} likely to hold it" if pblock.likelihood is not None else ""
@@ -440,7 +434,7 @@ def _figures(values: Sequence[Any]) -> str:
         return f"{number(min(numbers))} to {number(max(numbers))} in {len(numbers):,} places"
     if plain:
         return some([number(v) if v in numbers else str(v) for v in plain], _NEAR)
-    pairs = [(k, v) for value in values if isinstance(value, dict) for k, v in value.items()]
+    pairs = [pair for value in values if isinstance(value, dict) for pair in value.items()]
     if pairs and all(isinstance(v, str | int | float | None) for _, v in pairs):
         return some([f"{k} {v if isinstance(v, str) else number(v)}" for k, v in pairs], _NEAR)
     counts = [len(value) for value in values if isinstance(value, dict | list)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -11,7 +11,7 @@ from pydantic import ConfigDict, Field, ValidationError
 
 from floorflow.errors import InputError
 from floorflow.facts.folding import rate_at
-from floorflow.facts.text import number, rate, table, wrapped
+from floorflow.facts.text import filled, number, rate, table, wrapped
 from floorflow.facts.values import Amount, Amounts, PlanModel, first_fault
 
 EXTRAS_FILE = "extras.json"
@@ -19,6 +19,12 @@ EXTRAS_FILE = "extras.json"
 EXTRAS_SCHEMA: Literal["floorflow-extras/1"] = "floorflow-extras/1"
 WORTH, TIMES = 0.1, 2
 """A bargain is worth a line if it frees at least this share of something, and so many times what it costs in rate."""
+
+LESS_RATE = "What less rate would free"
+"""The section of the report."""
+UNLIKE_STEPS = (
+    "each rate is folded and cut anew; a single step of the folding, all else as planned: floorflow explain OUT"
+)
 
 OF_A_BUILD = "none is offered: plan --fps would plan another rate without what the build of this plan measured"
 
@@ -118,13 +124,13 @@ def read_extras(data: bytes) -> Extras:
         raise InputError(f"{EXTRAS_FILE}: {first_fault(error)}", hint="plan again, or remove the file") from error
 
 
-def best_bargains(extras: Extras) -> list[str]:
+def best_bargains(extras: Extras, caps: Mapping[str, float]) -> list[str]:
     """Return the bargain that frees most for what it costs, as a line; nothing where none is worth one."""
     found = extras.bargains
     row = None if found is None else knee(found)
     if found is None or row is None:
         return []
-    freed = "; ".join(_changes(found.now, row))
+    freed = "; ".join(_changes(found.now, row, caps))
     return [f"{row.less:.0%} less rate ({rate(row.fps)} frames/s, {_option(found, row)}): {freed}"]
 
 
@@ -136,35 +142,43 @@ def knee(found: BargainsEntry) -> BargainEntry | None:
     return max(worth, key=lambda each: each[0], default=(0.0, None))[1]
 
 
-def bargains(extras: Extras | None, interval_cycles: int, *, measured: bool) -> list[str]:
+def bargains(extras: Extras | None, interval_cycles: int, caps: Mapping[str, float], *, measured: bool) -> list[str]:
     """Return the table of all bargains, with the options that get each; nothing where none were sought.
 
-    ``measured``: a build told of the plan's engines.
+    ``caps``: what is allowed of each resource; ``measured``: a build told of the plan's engines.
     """
     found = None if extras is None else extras.bargains
     if extras is None or found is None:
         return wrapped([OF_A_BUILD]) if measured else []
-    rows, more = bargain_rows(found, interval_cycles)
-    return [*best_bargains(extras), *table(rows, left=6), *more, *wrapped(left_out(extras, "bargains"))]
+    rows, more = bargain_rows(found, interval_cycles, caps)
+    return [
+        *best_bargains(extras, caps),
+        *table(rows, left=7),
+        *more,
+        *wrapped([UNLIKE_STEPS]),
+        *wrapped(left_out(extras, "bargains")),
+    ]
 
 
-def bargain_rows(found: BargainsEntry, interval_cycles: int) -> tuple[list[tuple[str, ...]], list[str]]:
+def bargain_rows(
+    found: BargainsEntry, interval_cycles: int, caps: Mapping[str, float]
+) -> tuple[list[tuple[str, ...]], list[str]]:
     """Return the table of bargains, its heading and the plan itself first, and what to know of it."""
-    heading = ("less rate", "cycles", "fullest, of its cap", "largest engine", "wire length", "the same command with")
-    now = ("none", f"{interval_cycles:,}", *_figures(found.now), "")
+    heading = ("less rate", "cycles", "fullest", "of its limit", "largest engine", "wire length", "same command with")
+    now = ("none", f"{interval_cycles:,}", *_figures(found.now, caps), "")
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
-    return [heading, now, *(_row(found, own) for own in alike(found.rows))], more
+    return [heading, now, *(_row(found, own, caps) for own in alike(found.rows))], more
 
 
 def left_out(extras: Extras | None, what: str = "") -> list[str]:
     """Say what, or what of one kind, was not worked out, and which option brings it."""
-    names = {"without_limits": "the folding bound without limits on single engines", "bargains": "bargains at "}
-    return [
-        f"{names[each.what]}{', '.join(f'{less:.0%}' for less in each.less)}{' less rate' if each.less else ''}: "
-        f"left out, as over a tenth of the plan's work; {each.option} works it out"
-        for each in ([] if extras is None else extras.left_out)
-        if what in {"", each.what}
-    ]
+    told = []
+    for each in [] if extras is None else extras.left_out:
+        rates = f"what {', '.join(f'{less:.0%}' for less in each.less)} less rate would free"
+        name = rates if each.less else "the folding bound without limits on single engines"
+        if what in {"", each.what}:
+            told.append(f"{name}: left out, as over a tenth of the plan's work; {each.option} works it out")
+    return told
 
 
 def _option(found: BargainsEntry, row: BargainEntry) -> str:
@@ -179,18 +193,23 @@ def alike(rows: Iterable[BargainEntry]) -> Iterator[list[BargainEntry]]:
         yield from [same] if frees_none else ([row] for row in same)
 
 
-def _row(found: BargainsEntry, rows: Sequence[BargainEntry]) -> tuple[str, ...]:
+def _row(found: BargainsEntry, rows: Sequence[BargainEntry], caps: Mapping[str, float]) -> tuple[str, ...]:
     row = rows[-1]
     option, less = _option(found, row), " to ".join(dict.fromkeys(f"{each.less:.0%}" for each in (rows[0], row)))
     if row.interval_cycles is None:
-        return (less, "", "no plan found", "", "", option)
-    figures = ("the same", "", "") if row.figures is None else _figures(row.figures)
+        return (less, "", "no plan found", "", "", "", option)
+    figures = ("the same", "", "", "") if row.figures is None else _figures(row.figures, caps)
     return (less, f"{row.interval_cycles:,}", *figures, option)
 
 
-def _figures(found: FiguresEntry) -> tuple[str, str, str]:
+def _figures(found: FiguresEntry, caps: Mapping[str, float]) -> tuple[str, str, str, str]:
     hpwl = "" if found.hpwl is None else number(found.hpwl)
-    return f"{found.share:.1%} {found.resource} of {found.slot}", f"{found.engine} {_engine(found)}", hpwl
+    return _filled(found, caps), f"{found.share:.1%}", f"{found.engine} {_engine(found)}", hpwl
+
+
+def _filled(found: FiguresEntry, caps: Mapping[str, float]) -> str:
+    allowed = caps[found.resource]
+    return filled(f"{found.resource} of {found.slot}", found.share * allowed, allowed)
 
 
 def _engine(found: FiguresEntry) -> str:
@@ -210,13 +229,11 @@ def freed_by(found: BargainsEntry, row: BargainEntry) -> float:
     return max(freed)
 
 
-def _changes(now: FiguresEntry, row: BargainEntry) -> list[str]:
+def _changes(now: FiguresEntry, row: BargainEntry, caps: Mapping[str, float]) -> list[str]:
     then = row.figures
     if then is None:
         return []
-    changes = [
-        f"fullest {then.share:.1%} of its cap, {then.resource} of {then.slot}, now {now.share:.1%}, {now.resource}"
-    ]
+    changes = [f"fullest {_filled(then, caps)} ({then.share:.1%} of it), now {_filled(now, caps)} ({now.share:.1%})"]
     changes += [f"largest engine {_engine(then)}, now {_engine(now)}"] if _engine(then) != _engine(now) else []
     changes += [f"wire length {number(then.hpwl)}, now {number(now.hpwl)}"] if then.hpwl and now.hpwl else []
     return changes

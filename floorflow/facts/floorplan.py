@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from floorflow.facts.channel import LongStreamEntry
-from floorflow.facts.text import chance, number, table, wrapped
+from floorflow.facts.text import number, table, wrapped
 from floorflow.facts.values import Amount, Amounts, PlanModel, RectangleEntry, Stats
 
 
@@ -128,26 +128,6 @@ Floorplans = Mapping[str, FloorplanEntry]
 def pblocks_of(floorplans: Floorplans) -> dict[str, PblockEntry]:
     """Return the pblocks of all FPGAs, by module."""
     return {name: entry for held in floorplans.values() for name, entry in held.pblocks.items()}
-
-
-def placements(floorplans: Floorplans) -> Iterator[str]:
-    """Yield how good the placement of each FPGA is."""
-    for held in floorplans.values():
-        count = len(held.pblocks)
-        yield f"  placement {held.stats}; {count} pblock{'s' * (count != 1)}, HPWL {held.hpwl:,.0f}"
-
-
-def least_likely(floorplans: Floorplans) -> str:
-    """Return the pblock that is least likely to hold its module, with how likely; nothing if that is not known."""
-    known = [
-        (entry.likelihood, name, entry.slot)
-        for name, entry in pblocks_of(floorplans).items()
-        if entry.likelihood is not None
-    ]
-    if not known:
-        return ""
-    likelihood, name, slot = min(known)
-    return f"{name} in {slot}, {chance(likelihood)}"
 
 
 _UNIT = "bit-tiles: wires of one bit over one column or row; wires between modules alone, docs/placement.md says how"

@@ -46,14 +46,14 @@ def memories(
     if not entries:
         return []
     rows: list[tuple[str, ...]] = [
-        ("memory", "bits", "lies in", "which takes", "else in", "which takes", "and would raise, of its limit")
+        ("memory", "bits", "lies in", "which takes", "else in", "which takes", "and would raise")
     ]
     by_name = {use.name: use for use in uses}
     largest = sorted(entries, key=lambda memory: -memory.bits)
     rows += [_row(names[memory.name], memory, by_name[slot_of[memory.name]]) for memory in largest[:SHOWN]]
     left = len(largest) - SHOWN
     more = [f"{left} smaller ones are in plan.json (phases[].memories[])"] if left > 0 else []
-    about = "engine or channel, with all that the engine or the FIFO takes; shares are of cap x available of its slot"
+    about = "engine or channel, with all that the engine or the FIFO takes"
     return [*wrapped([about]), *table(rows), *wrapped(more)]
 
 
@@ -94,6 +94,6 @@ def _raised(use: SlotUse, own: Resources, other: MemoryChoiceEntry) -> str:
     if not rising:
         return "none"
     name = max(rising, key=lambda name: rising[name][1])
-    before, after = rising[name]
-    told = f"{name} of {use.name} from {before:.1%} to {after:.1%}"
-    return f"{told}: more than there is" if after > 1 else told
+    before, after = (share * use.caps[name] for share in rising[name])
+    told = f"{name} of {use.name}: from {before:.1%} to {after:.1%} used, {use.caps[name]:.0%} allowed"
+    return f"{told}, too much" if rising[name][1] > 1 else told

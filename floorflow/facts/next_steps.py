@@ -17,7 +17,7 @@ from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.platform import cheaper_ports
 from floorflow.facts.search import RefusalEntry, TraceEntry
 from floorflow.facts.spare import controllers_of, spare
-from floorflow.facts.text import chance, number, rate
+from floorflow.facts.text import chance, filled, number, rate
 from floorflow.resources import RESOURCE_NAMES, total
 
 _FULL = 0.9
@@ -72,7 +72,8 @@ def networks_of(view: Context) -> list[NetworkView]:
 
 def next_steps(view: Context) -> list[str]:
     """Return sentences, what holds the rate back first; none if nothing in the phase calls for a step."""
-    return [step for steps in _STEPS for step in steps(view)]
+    own = view.backend.steps(view.plan, view.plan.phases.index(view.phase), view.limit - view.demand)
+    return [*(step for steps in _STEPS for step in steps(view)), *own]
 
 
 def _rate(view: Context) -> Iterator[str]:
@@ -172,12 +173,12 @@ def _lacking(view: Context) -> set[str]:
 
 
 def _full_slots(view: Context) -> Iterator[str]:
-    full = sorted((slot for slot in view.slots if slot.fullest[0] >= _FULL), key=lambda slot: -slot.fullest[0])
+    full = sorted((slot for slot in view.slots if slot.tightest[0] >= _FULL), key=lambda slot: -slot.tightest[0])
     if not full:
         return
-    first, (used, name) = full[0], full[0].fullest
-    have = first.limit.as_dict()[name]
-    text = f"{name} is the tightest: {first.name} uses {first.demand.as_dict()[name]:,} of {have:,} ({used:.0%})"
+    first, (_, name) = full[0], full[0].tightest
+    have, used = first.limit.as_dict()[name], first.used[name]
+    text = f"the fullest is {filled(f'{name} of {first.name}', used, used * have / first.demand.as_dict()[name])}"
     if len(full) > 1:
         text += f", {len(full)} of {len(view.slots)} slots are above {_FULL:.0%} of a limit"
     cap, most = view.plan.options.cap.model_dump()[name], first.pblock_limit.as_dict()[name]
@@ -301,7 +302,7 @@ def _spare(view: Context) -> Iterator[str]:
 def _host_port(view: Context) -> Iterator[str]:
     """Say what another memory channel would free of the host's slot, where that is full."""
     at_host = {*view.platform.host_slots}
-    if any(slot.name in at_host and slot.fullest[0] >= _FULL for slot in view.slots):
+    if any(slot.name in at_host and slot.tightest[0] >= _FULL for slot in view.slots):
         yield from cheaper_ports(view.platform)
 
 
@@ -335,10 +336,6 @@ def _looser(view: Context) -> str:
     return ", ".join(ways) or "a lower --fps needs less room"
 
 
-def _of_the_back_end(view: Context) -> Iterator[str]:
-    yield from view.backend.steps(view.plan, view.plan.phases.index(view.phase), view.limit - view.demand)
-
-
 _SLOTS = (_hops, _full_slots, _host_port, _spare_fpgas, _full_links)
 
-_STEPS = (_rate, _spare, *_SLOTS, _packing, _gaps, _overhead, _of_the_back_end)
+_STEPS = (_rate, _spare, *_SLOTS, _packing, _gaps, _overhead)

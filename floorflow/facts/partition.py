@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from floorflow.errors import some
-from floorflow.facts.text import chance, number, rate, table, wrapped
+from floorflow.facts.text import chance, filled, number, rate, table, wrapped
 from floorflow.facts.values import Amounts, PlanModel, Stats
 from floorflow.resources import RESOURCE_NAMES, Resources
 
@@ -139,15 +139,6 @@ class EvennessEntry(PlanModel):
     passed: list[EvennessRule]
     rows: list[WeighedEntry]
 
-    @property
-    def told(self) -> str:
-        """The rule and, where that is another design, the least full one."""
-        even, _, taken = self.rows
-        passed = [f"no floorplan was found for what is {rule}" for rule in self.passed]
-        share, cost = even.fullness.objective or 0, number(even.crossings.objective)
-        other = f"least full found: {share:.1%} at a crossing cost of {cost}"
-        return "; ".join([RULES[self.rule], *passed, *([other] if even.fullness != taken.fullness else [])])
-
 
 class PartitionEntry(PlanModel):
     """Which slot each module lies in; ``fullness`` is of the largest share of any limit of any slot.
@@ -180,12 +171,15 @@ def wishes(found: WishesEntry | None, interval_cycles: int) -> list[str]:
     """Return each wish with its engines and what the plan would be without it."""
     if found is None:
         return []
-    rows = [("wish", "engines", "crossing cost", "fullest slot", "interval"), ("all of them", "", *_wished(found), "")]
+    rows = [
+        ("wish", "engines", "crossing cost", "fullest, of its limit", "interval"),
+        ("all of them", "", *_wished(found), ""),
+    ]
     rows += [
         (f"without {line}", some(line.engines, 2), *_wished(line.without), _rate(line, interval_cycles))
         for line in found.lines
     ]
-    told = "modules, foldings and FIFOs as they are, assigned anew with all wishes and without one; fullest of its cap"
+    told = "modules, foldings and FIFOs as they are, assigned anew with all wishes and without one"
     skipped = "not priced: so many modules and lines take longer than the plan" if found.stats is None else told
     return [*wrapped([skipped]), *table(rows, left=2)]
 
@@ -318,40 +312,46 @@ def loads(partition: PartitionEntry) -> list[str]:
 
 @dataclass(frozen=True)
 class SlotUse:
-    """Demand of a slot and its limits: ``cap`` x available, and ``fill`` x what pblocks in it can hold together."""
+    """Demand of a slot and its limits: ``cap`` x available, and ``fill`` x what pblocks in it can hold together.
+
+    ``used`` and ``caps`` are shares of what is available there.
+    """
 
     name: str
     demand: Resources
     cap_limit: Resources
     pblock_limit: Resources
+    used: Mapping[str, float]
+    caps: Mapping[str, float]
 
     @property
     def limit(self) -> Resources:
         """The smaller of the two limits."""
         return self.cap_limit.least(self.pblock_limit)
 
+    def filled(self, name: str) -> str:
+        """Tell how full a resource is."""
+        return filled(name, self.used[name], self.caps[name])
+
     @property
-    def fullest(self) -> tuple[float, str]:
-        """Largest share of a limit and its resource; (0, "LUT") in an empty slot."""
+    def fullest(self) -> str:
+        """How full the resource is that is nearest to its cap; "empty" where nothing is used."""
+        name = max(RESOURCE_NAMES, key=lambda r: self.used[r] / (self.caps[r] or 1))
+        return self.filled(name) if self.used[name] else "empty"
+
+    @property
+    def tightest(self) -> tuple[float, str]:
+        """Largest share of a limit, that of pblocks too, and its resource; (0, "LUT") in an empty slot."""
         demand, limit = self.demand.as_dict(), self.limit.as_dict()
         shares = [(demand[r] / limit[r], r) for r in RESOURCE_NAMES if limit[r]]
         return max(shares, key=lambda share: share[0], default=(0.0, "LUT"))
 
 
-def slots(partition: PartitionEntry, caps: Mapping[str, float], uses: Sequence[SlotUse]) -> list[str]:
+def slots(caps: Mapping[str, float], uses: Sequence[SlotUse]) -> list[str]:
     """Return the use of each slot against what is available and what is allowed."""
-    rows: list[tuple[str, ...]] = [("of what is available", *RESOURCE_NAMES, "fullest, of its limit")]
-    for use in uses:
-        shares = partition.utilisation[use.name]
-        rows.append((use.name, *(f"{shares[r]:.0%}" for r in RESOURCE_NAMES), _fullest(use)))
+    rows: list[tuple[str, ...]] = [("of what is available", *RESOURCE_NAMES, "fullest")]
+    rows += [(use.name, *(f"{use.used[r]:.1%}" for r in RESOURCE_NAMES), use.fullest) for use in uses]
     return table([*rows, ("allowed", *(f"{caps[r]:.0%}" for r in RESOURCE_NAMES), "")])
-
-
-def _fullest(slot: SlotUse) -> str:
-    used, name = slot.fullest
-    if not used:
-        return "empty"
-    return f"{name}: {slot.demand.as_dict()[name]:,} of {slot.limit.as_dict()[name]:,} ({used:.0%})"
 
 
 class FitEntry(PlanModel):
@@ -403,23 +403,18 @@ def confidence_words(entry: ConfidenceEntry | None, sought: float | None, clock_
     )
 
 
-def fits(entries: Mapping[str, FitEntry], available: Mapping[str, Amounts], least_likely: str) -> list[str]:
-    """Return the least likely pblock and slot, and what each slot may need; nothing where costs know no error.
-
-    ``available``: of each slot; ``least_likely``: the pblock, in words.
-    """
+def fits(entries: Mapping[str, FitEntry], available: Mapping[str, Amounts]) -> list[str]:
+    """Return what each slot may need, by what is ``available`` there; nothing where costs know no error."""
     likely = {name: fit for name, fit in entries.items() if any(fit.high.model_dump().values())}
     if not likely:
         return []
-    worst = min(likely, key=lambda name: likely[name].likelihood)
     have = {name: amounts.model_dump() for name, amounts in available.items()}
     rows: list[tuple[str, ...]] = [("eight of ten lie in", "likely to fit", *RESOURCE_NAMES)]
     for name, fit in likely.items():
         low, high = fit.low.model_dump(), fit.high.model_dump()
         spans = [_span(low[r], high[r], have[name][r]) for r in RESOURCE_NAMES]
         rows.append((name, chance(fit.likelihood), *spans))
-    whole = f"least likely slot: {worst}, {chance(likely[worst].likelihood)}; shares are of what is available there"
-    return [*wrapped([*([f"least likely pblock: {least_likely}"] if least_likely else []), whole]), *table(rows)]
+    return [*wrapped(["shares are of what is available there"]), *table(rows)]
 
 
 def _span(low: int, high: int, have: int) -> str:

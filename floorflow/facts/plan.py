@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError
 
 from floorflow.errors import InputError
-from floorflow.facts.channel import ChannelEntry, slots_on_way
+from floorflow.facts.channel import ChannelEntry, LongStream, slots_on_way
 from floorflow.facts.folding import LiftedEntry
 from floorflow.facts.memory_schedule import MemoryScheduleEntry
 from floorflow.facts.network import EngineEntry, NetworkEntry
@@ -23,6 +23,7 @@ from floorflow.facts.replicas import ReplicasEntry
 from floorflow.facts.schedule import ScheduleEntry
 from floorflow.facts.summary import SummaryEntry
 from floorflow.facts.targets import TargetsEntry
+from floorflow.facts.text import filled
 from floorflow.facts.values import InputFile, PlanModel, engine_id, first_fault
 from floorflow.reading import read_text
 
@@ -117,15 +118,6 @@ class Plan(PlanModel):
         inside = "; ".join(filter(None, (self.layer_of(engine), more)))
         return f"{engine} ({inside})" if inside else engine
 
-    def names_in(self, phase: PhaseEntry) -> dict[str, str]:
-        """Return what the report calls engines and streams of a phase, by their ids: with the layers they are of."""
-        names = {engine: self.named(engine) for engine in phase.engines}
-        for stream in phase.channels:
-            at = filter(None, map(self.layer_of, (stream.source, stream.target)))
-            layers = " to ".join(dict.fromkeys(at))
-            names[stream.name] = f"{stream.name} ({layers})" if layers else stream.name
-        return names
-
     @property
     def fpga_of(self) -> dict[str, str]:
         """The FPGA of every slot."""
@@ -158,6 +150,26 @@ class Plan(PlanModel):
             if streams and boundary.kind == "sll":
                 found.append(RegistersAtBoundary(boundary.name, streams, count, built))
         return found
+
+    def fullest_in(self, phase: PhaseEntry) -> str:
+        """Return how full the plan's fullest place is, by shares of what is available; empty if in no such phase."""
+        found = self.summary.fullness
+        if found is None or found.phase != phase.name:
+            return ""
+        used = phase.partition.utilisation[found.slot][found.resource]
+        return filled(f"{found.resource} of {found.slot}", used, used / found.share)
+
+    def longest_streams(self, phase: PhaseEntry) -> list[LongStream]:
+        """Return the long streams of a phase as they are built, the longest between registers first."""
+        slices, fifos = (made and self.build_ends for made in (phase.slices_built, self.crossings_built(phase)))
+        registers, found = {channel.name: channel.crossing_registers for channel in phase.channels}, []
+        for fpga, rows in phase.longest.items():
+            for row in rows:
+                count = registers[row.channel]
+                bare = count > 0 and not fifos
+                tiles = row.tiles if bare else row.way_tiles if slices else row.unsliced_tiles
+                found.append(LongStream(fpga, row, tiles, count if fifos else 0, slices, bare))
+        return sorted(found, key=lambda one: -one.tiles)
 
     def built_slices(self, phase: PhaseEntry, channel: ChannelEntry) -> tuple[str, ...]:
         """Return the slot of each FIFO of two words that is built on a stream: at SLR boundaries, and slices."""

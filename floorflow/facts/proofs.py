@@ -5,7 +5,7 @@ from __future__ import annotations
 from floorflow.facts.context import Context
 from floorflow.facts.extras import left_out, without_limits
 from floorflow.facts.floorplan import PlacementTerms
-from floorflow.facts.phase import PhaseEntry, PhaseNetworkEntry
+from floorflow.facts.phase import PhaseNetworkEntry
 from floorflow.facts.plan import Plan
 from floorflow.facts.search import BOUND, proofs
 from floorflow.facts.text import number, table, wrapped
@@ -19,7 +19,12 @@ def gaps(view: Context) -> list[str]:
     for part in phase.networks:
         of = f" of {part.network}" if len(plan.networks) > 1 else ""
         rows += [(f"{name}{of}", *rest) for name, *rest in _network(plan, part)]
-    rows.append(("fullness of slots", *_shares(phase.partition.fullness, f"of a slot's limit{fullest(plan, phase)}")))
+    rows.append(
+        (
+            "fullness of slots",
+            *_shares(phase.partition.fullness, f"of a limit, {plan.fullest_in(phase)}".removesuffix(", ")),
+        )
+    )
     what = "wires x b (b + 1) / 2 over b boundaries, a link counts 10"
     what += " (bound: with as many streams and wires over links)" * (len(plan.platform.fpgas) > 1)
     rows.append(("partition", *_stats(phase.partition.stats, what)))
@@ -34,7 +39,7 @@ def gaps(view: Context) -> list[str]:
 
 def _placed(terms: PlacementTerms) -> str:
     """Say what placement minimised: wires alone, unless another term counts."""
-    return "wires, late streams and congestion; bound: of wires" if terms.reach or terms.congestion else "HPWL"
+    return "wires, late streams and congestion; bound: of wires" if terms.reach or terms.congestion else "wire length"
 
 
 def _network(plan: Plan, part: PhaseNetworkEntry) -> list[tuple[str, ...]]:
@@ -63,9 +68,3 @@ def _shares(stats: Stats, what: str) -> tuple[str, ...]:
     gap = "unknown" if stats.gap is None else f"{stats.gap:.1%}"
     found, bound = ("-" if share is None else f"{share:.1%}" for share in (stats.objective, stats.bound))
     return stats.status, found, bound, gap, f"{what}; {stats.method}"
-
-
-def fullest(plan: Plan, phase: PhaseEntry) -> str:
-    """Say where the plan is fullest of what it may use, if that is in this phase."""
-    found = plan.summary.fullness
-    return f", {found.resource} of {found.slot}" if found is not None and found.phase == phase.name else ""

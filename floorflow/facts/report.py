@@ -6,14 +6,14 @@ Its first lines are the summary, which the command line prints. Each section is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from floorflow.facts import brief, channel, constraint, memory_schedule, module, partition, schedule, targets
-from floorflow.facts.closing import closing, hard_to_close
+from floorflow.facts.closing import closing, closing_rows
 from floorflow.facts.context import Context
-from floorflow.facts.estimates import clocks, lowest_clock, one_frame
-from floorflow.facts.extras import bargains
-from floorflow.facts.floorplan import least_likely, placements, routing
+from floorflow.facts.estimates import clocks, one_frame
+from floorflow.facts.extras import LESS_RATE, bargains
+from floorflow.facts.floorplan import routing
 from floorflow.facts.folding import engine_limits, large_engines
 from floorflow.facts.links import Links
 from floorflow.facts.memory import memories
@@ -31,7 +31,6 @@ from floorflow.facts.replicas import replicas, replicas_line
 from floorflow.facts.run_times import run_times
 from floorflow.facts.search import ended, price_of_order, tried
 from floorflow.facts.text import gap_of, number, rate, table, wrapped
-from floorflow.resources import RESOURCE_NAMES
 
 Lines = Callable[[Context], list[str]]
 
@@ -42,7 +41,7 @@ def report(views: Sequence[Context]) -> str:
     networks = " and ".join(network.name for network in plan.networks)
     title = f"{networks} on {plan.platform.name}, floorflow {plan.version}, seed {plan.seed}"
     body = [f"{heading}\n{'-' * len(heading)}\n" + "\n".join(lines) for heading, lines in _sections(views) if lines]
-    return "\n\n".join(["\n".join([title, "=" * len(title), brief.summary(views)]), *body]) + "\n"
+    return "\n\n".join(["\n".join([title, "=" * len(title), brief.summary(views, rest="below")]), *body]) + "\n"
 
 
 def _sections(views: Sequence[Context]) -> Iterator[tuple[str, list[str]]]:
@@ -79,20 +78,19 @@ def _targets(view: Context) -> list[str]:
 
 def _longest(view: Context) -> list[str]:
     phase, count = view.phase, sum(each.slices for each in view.phase.channels)
-    likely, clock_mhz = lowest_clock(part.estimates for part in phase.networks), view.plan.options.clock_mhz
-    names = view.plan.names_in(phase)
-    return channel.longest_streams(phase.longest, count, clock_mhz, likely, names, slices_built=phase.slices_built)
+    return channel.longest_streams(view.plan.longest_streams(phase), count, view.plan.options.clock_mhz, view.names)
 
 
 def _bargains(view: Context) -> list[str]:
     plan = view.plan
-    return bargains(view.extras, plan.networks[0].search.interval_cycles, measured=plan.calibration is not None)
+    measured, caps = plan.calibration is not None, plan.options.cap.as_dict()
+    return bargains(view.extras, plan.networks[0].search.interval_cycles, caps, measured=measured)
 
 
 def _fits(view: Context) -> list[str]:
     available = {slot.name: slot.available for slot in view.plan.slots_in(view.phase)}
     told = _confidence(view.plan, view.phase)
-    return [*wrapped([told] if told else []), *fits(view.phase.fits, available, least_likely(view.phase.floorplan))]
+    return [*wrapped([told] if told else []), *fits(view.phase.fits, available)]
 
 
 def _constrained(view: Context) -> list[str]:
@@ -109,8 +107,7 @@ def _far_streams(view: Context) -> list[str]:
     if max(len(fpga.slots) for fpga in view.plan.platform.fpgas) < 3:
         return []
     built = view.plan.crossings_built(view.phase) and view.plan.build_ends
-    names = view.plan.names_in(view.phase)
-    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, names, built=built)
+    return partition.far_streams(view.phase.partition.hops, view.plan.options.max_hops, view.names, built=built)
 
 
 def _modules(view: Context) -> list[str]:
@@ -145,17 +142,14 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
     ("What each network gets", _targets),
     ("Copies", lambda view: replicas(view.plan.replicas)),
     ("Clock", _unless_shared(lambda view: view.by_network(lambda part: clocks(part.estimates)))),
-    ("What makes it hard to close", lambda view: hard_to_close(view.plan, view.phase)),
+    ("What makes it hard to close", lambda view: table(closing_rows(view.plan, view.phase), left=4)),
     ("Longest streams", _longest),
     ("What one frame takes", _throughput),
-    ("What less rate would free", _bargains),
+    (LESS_RATE, _bargains),
     ("How far from optimal", gaps),
     ("Fullness against crossings", lambda view: partition.evenness(view.phase.partition.evenness)),
     (_TRIED, lambda view: _tried(view.plan)),
-    (
-        "Use of each slot",
-        lambda view: partition.slots(view.phase.partition, view.plan.options.cap.as_dict(), view.slots),
-    ),
+    ("Use of each slot", lambda view: partition.slots(view.plan.options.cap.as_dict(), view.slots)),
     ("What wishes for slots cost", _wishes),
     (
         "Large engines",
@@ -167,16 +161,14 @@ SECTIONS: Sequence[tuple[str, Lines]] = (
             view.phase.memories,
             view.phase.slot_of | view.phase.fifo_slot_of,
             view.slots,
-            view.plan.names_in(view.phase),
+            view.names,
         ),
     ),
     ("How likely it is to fit", _fits),
     ("What is constrained", _constrained),
     (
         "Streams between slots",
-        lambda view: partition.crossings(
-            view.phase.partition, view.platform.stream_wires, view.plan.names_in(view.phase)
-        ),
+        lambda view: partition.crossings(view.phase.partition, view.platform.stream_wires, view.names),
     ),
     ("Streams over several SLR boundaries", _far_streams),
     (
@@ -271,7 +263,6 @@ def figures(plan: Plan) -> list[str]:
     lines += [] if plan.memory_schedule is None else memory_schedule.memory_lines(plan.memory_schedule)
     for phase in plan.phases:
         lines += [*_running(plan, phase), *_of_phase(plan, phase)]
-    lines += [f"  fifos     {text}" for text in _fifos(plan)]
     lines += [f"  note: {warning}" for warning in plan.warnings if warning not in plan.unbuilt]
     return lines
 
@@ -295,16 +286,8 @@ def _of_network(plan: Plan, network: NetworkEntry) -> list[str]:
         *([f"  interval  {network.search.bounds}"] if objective == "throughput" else []),
         *(in_each("latency", _latency) if objective == "latency" else []),
         f"            {ended(network.search, network.trace)}",
-        *in_each("likely", lambda part: _likely(plan, part)),
-        *in_each("clock", lambda part: part.estimates.clock),
         *in_each("balance", lambda part: balance_words(plan, part)),
     ]
-
-
-def _likely(plan: Plan, part: PhaseNetworkEntry) -> str:
-    """Return what likelihoods cost where they are held; where they are not that is told first of all."""
-    phase = next(phase for phase in plan.phases if part in phase.networks)
-    return _confidence(plan, phase) if phase.confidence is not None and phase.confidence.held else ""
 
 
 def _confidence(plan: Plan, phase: PhaseEntry) -> str:
@@ -335,7 +318,9 @@ def _whole_rate(plan: Plan, network: str) -> str:
 
 
 def _part_rate(plan: Plan, part: PhaseNetworkEntry) -> str:
-    interval = f"interval {part.interval_cycles:,} cycles at {plan.summary.clock_mhz:g} MHz"
+    interval, between = f"interval {part.interval_cycles:,} cycles", part.estimates.expected_cycles
+    interval = f"one every {between:,} cycles, {interval}" if between != part.interval_cycles and between else interval
+    interval = f"{interval} at {plan.summary.clock_mhz:g} MHz"
     phase = next(phase for phase in plan.phases if part in phase.networks)
     cycles, link = Links(plan.platform, phase).slowest(part, plan.summary.clock_mhz)
     over = f", over link {link} {rate(plan.summary.clock_mhz * 1e6 / cycles)} at most" if cycles else ""
@@ -351,25 +336,12 @@ def _running(plan: Plan, phase: PhaseEntry) -> list[str]:
 
 
 def _of_phase(plan: Plan, phase: PhaseEntry) -> list[str]:
-    """Return of each stage how good its answer is, and how full the slots are."""
-    of = {part.network: f"{part.network}: " if len(plan.networks) > 1 else "" for part in phase.networks}
-    folded = phase.networks if plan.memory_schedule is None else ()  # there all are chosen together
-    folded = folded if plan.replicas is None else folded[:1]
-    used = phase.partition.assignment.values()
-    asked = plan.options.constraint_style
-    caps, likely = plan.options.cap.as_dict(), lowest_clock(part.estimates for part in phase.networks)
-    listed = [row for rows in phase.longest.values() for row in rows]
-    long = channel.summarised(listed, plan.options.clock_mhz, likely, slices_built=phase.slices_built)
+    """Return where a phase is fullest, how its streams go over links, and what is hard to close."""
     hard = [f"  hard      {item}" for item in closing(plan, phase) if item.is_hard]
     return [
-        *(f"  folding   {of[part.network]}{part.folding.stats}" for part in folded),
+        f"  crossing  {phase.partition.counted}",
         *_fullness(plan, phase),
-        f"  partition {phase.partition.stats}; {phase.partition.counted}{_at_crossings(plan, phase)}",
         *_order(plan, phase),
-        *placements(phase.floorplan),
-        f"  pblocks   {constraint.summarised(asked, phase.constraint_styles, used, phase.floorplan)}",
-        *(f"  {slot}  {_shares(shares, caps)}" for slot, shares in phase.partition.utilisation.items()),
-        *(f"  longest   {text}" for text in long),
         *(hard or ["  closing   nothing beyond what is comfortable"]),
     ]
 
@@ -388,26 +360,10 @@ def _order(plan: Plan, phase: PhaseEntry) -> list[str]:
     return [f"  order     {'; '.join(filter(None, [told, *prices]))}"]
 
 
-def _at_crossings(plan: Plan, phase: PhaseEntry) -> str:
-    """Say whether all SLR crossings have registers that are built."""
-    rows = plan.registers_at_boundaries(phase)
-    bare = sum(row.streams for row in rows if not row.built)
-    return f", {bare} without registers" if bare else ", FIFOs on each side" * bool(rows)
-
-
-def _shares(shares: Mapping[str, float], caps: Mapping[str, float]) -> str:
-    used = [f"{name} {shares[name]:.0%} of {caps[name]:.0%}" for name in RESOURCE_NAMES if shares[name] > 0]
-    return ", ".join(used) or "empty"
-
-
 def _fullness(plan: Plan, phase: PhaseEntry) -> list[str]:
     """Return the largest share of a limit, and below what it cannot be."""
-    found = plan.summary.fullness
-    if found is None or found.phase != phase.name:
+    found, place = plan.summary.fullness, plan.fullest_in(phase)
+    if found is None or not place:
         return []
     known = "" if found.bound is None else f"; {phase.partition.fullness.method}: {found.bound:.1%}"
-    line = f"  fullness  {found.share:.1%} of its cap, {found.resource} of {found.slot}{known}"
-    weighed = phase.partition.evenness
-    # What is usual stands in the report alone.
-    usual = weighed is None or (weighed.rule == "comfortable" and not weighed.passed)
-    return [line] if weighed is None or usual else [line, f"  evenness  {weighed.told}"]
+    return [f"  fullest   {place}, {found.share:.1%} of its limit{known}"]

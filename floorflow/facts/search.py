@@ -13,6 +13,8 @@ from floorflow.facts.values import PlainName, PlanModel
 from floorflow.request.choices import Objective
 
 BOUND = "cycles; bound: the folding optimum under the summed limits"
+BY_THE_FASTEST = "the requested rate was met by the fastest design found"
+"""How ``ended_by`` begins where --fps was asked for, and the design of the highest rate is the plan."""
 JOINT_BOUND = "cycles; joint bound: each engine in one slot, with streams and links"
 
 

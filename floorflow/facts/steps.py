@@ -34,8 +34,10 @@ class Step:
     """Engines that are folded faster or slower, by their ids, all else as planned.
 
     ``resources``: by how much the whole design changes, converters and FIFOs included; ``within``: between which
-    amounts in eight of ten cases, by the errors of the costs; empty where these know none. ``short``: what slots lack
-    then, as they are filled. ``lifts``: options without which single engines may not be so large.
+    amounts in eight of ten cases, by the errors of the costs; empty where these know none. ``frees``: the share of all
+    that the design takes, each resource as scarce as it is, and ``loses``: that of the rate; both are below 0 where
+    there is more. ``short``: what slots lack then, as they are filled. ``lifts``: options without which single engines
+    may not be so large.
     """
 
     way: Way
@@ -44,9 +46,16 @@ class Step:
     fps: float
     resources: Mapping[str, int]
     within: Mapping[str, tuple[int, int]]
+    frees: float
+    loses: float
     short: tuple[str, ...] = ()
     lifts: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+
+    @property
+    def is_worth(self) -> bool:
+        """Whether it frees a larger share of what the design takes than it loses of the rate."""
+        return self.frees > max(self.loses, 0.0)
 
     @property
     def sure(self) -> list[str]:
@@ -81,13 +90,17 @@ class Step:
         named = [f"{plan.named(engine)} {change.told}" for engine, change in self.engines.items()]
         yield some(named, 2)
         own = plan.only_phase.networks[0]
-        gain = self.fps / own.estimates.believed_fps - 1
         same = self.interval_cycles == own.interval_cycles
-        reached = "the rate stays" if same else f"{rate(self.fps)} frames/s ({gain:+.1%})"
+        reached = "the rate stays" if same else f"{rate(self.fps)} frames/s ({-self.loses:+.1%})"
         yield f"{reached}: {self.price}"
+        if self.way == "slower":
+            freed = f"frees {self.frees:.1%} of all that the design takes, each resource as scarce as it is"
+            yield f"{'' if self.is_worth else 'not '}worth it: {freed}, for {max(self.loses, 0):.1%} of the rate"
+            if not self.is_worth:
+                return
         if self.short:
             yield f"does not fit as modules lie: {'; '.join(self.short[:2])}"
         else:
             lifted = f" with {' '.join(self.lifts)}" if self.lifts else ""
-            yield f"fits its slot{lifted}, by the sums; not placed"
+            yield f"fits its slot{lifted}, by the sums; not placed, so how long its wires are is not known"
         yield from self.commands

@@ -8,7 +8,8 @@ from textwrap import wrap
 
 from floorflow.resources import MOST_TOLD
 
-_WIDTH = 120
+WIDTH = 120
+"""Characters of a line of text in a pipe."""
 
 
 def table(rows: Sequence[Sequence[str]], left: int = 1) -> list[str]:
@@ -46,7 +47,12 @@ def chance(likelihood: float) -> str:
     return "100%" if likelihood == 1 else f"{floor(likelihood * 1000 + 1e-9) / 10:.1f}%"
 
 
+def filled(place: str, used: float, allowed: float) -> str:
+    """Tell how full a resource of a slot is, by shares of what is available there."""
+    return f"{place}: {used:.1%} used, {allowed:.0%} allowed"
+
+
 def wrapped(sentences: Iterable[str]) -> list[str]:
     """Return each sentence as an item of a list, over several lines if it is long."""
-    items = (wrap(s, _WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False) for s in sentences)
+    items = (wrap(s, WIDTH, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False) for s in sentences)
     return [line for item in items for line in item]

@@ -44,7 +44,7 @@ Rows = tuple[int, ...]
 """The row that each option group takes."""
 _AS_PLANNED = SolveStats("as planned", "heuristic")
 _TRIED = 5
-"""Next lower rates of which the first is told at which the whole is less scarce."""
+"""Next lower rates of which the first is told that is worth it."""
 _DEVIATIONS = NormalDist().inv_cdf(0.9)
 """From the middle of a band to the tenth at either end."""
 
@@ -108,10 +108,10 @@ class Steps:
         return None if row is None else self._step(way, self._with({at: row}))
 
     def of_rate(self, way: Way) -> Step | None:
-        """Return the step of the whole: the slowest engines faster, or a rate at which the whole is less scarce.
+        """Return the step of the whole: the slowest engines faster, or a lower rate that is worth it.
 
         That is the highest of the few next lower ones; at it every engine takes the cheapest folding that keeps it and
-        takes no more of anything. None where one of the slowest has no faster folding, or nothing is less scarce.
+        takes no more of anything. None where one of the slowest has no faster folding, or no such rate is worth it.
         """
         groups = self.context.unlimited.groups
         cycles = [int(group.cycles[row]) for group, row in zip(groups, self.planned, strict=True)]
@@ -125,7 +125,7 @@ class Steps:
         }
         for interval in sorted(lower)[:_TRIED]:
             step = self._step(way, self._freed(interval))
-            if self._scarcity(step.resources) < 0:
+            if step.is_worth:
                 return step
         return None
 
@@ -221,14 +221,19 @@ class Steps:
         engines = [engine for at in changed for engine in groups[at].engines]
         sustained = full_rate(then.folded, known=context.backend).interval_cycles
         rough = context.backend.expected_interval(then.folded)
-        cycles = expected_cycles(sustained, then.interval_cycles, rough)
+        fps = context.platform.clock_mhz * 1e6 / expected_cycles(sustained, then.interval_cycles, rough)
+        own = self.plan.only_phase.networks[0]
+        same = then.interval_cycles == own.interval_cycles
+        whole, change = total(before.values()), total(after.values()) - total(before.values())
         return Step(
             way=way,
             engines={self.names[engine]: self._change(engine, now, then) for engine in engines},
             interval_cycles=then.interval_cycles,
-            fps=context.platform.clock_mhz * 1e6 / cycles,
-            resources=(total(after.values()) - total(before.values())).as_dict(),
+            fps=fps,
+            resources=change.as_dict(),
             within=self._spread(now, then),
+            frees=-self._scarcity(change.as_dict()) / (self._scarcity(whole.as_dict()) or 1.0),
+            loses=0.0 if same else 1 - fps / own.estimates.believed_fps,
             short=tuple(self._short(then, after)),
             lifts=tuple(dict.fromkeys(_option(limit) for _, limit in over)),
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from floorflow.facts.channel import Outside, end_of
+from floorflow.facts.plan import UNBUILT
 from floorflow.view.box import Box, Point
 from floorflow.view.names import Plan, fpga_names, fpga_of_slots, modules_in_order
 
@@ -153,8 +154,19 @@ def read_streams(plan: Plan, fpga: str, phase: int = 0) -> tuple[StreamView, ...
 
 
 def read_longest(plan: Plan, fpga: str, phase: int = 0) -> Mapping[str, Any] | None:
-    """Return the first of the plan's longest streams, to which the clock owes most; a plan may name none."""
-    return next(iter(plan["phases"][phase]["floorplan"][fpga].get("longest", ())), None)
+    """Return the plan's longest stream from one built register to the next, ``built_tiles``; a plan may name none.
+
+    It is the one that the report tells first, by the same measure.
+    """
+    content, fpgas = plan["phases"][phase], plan["platform"]["fpgas"]
+    ends = len(fpgas) == 1 or not any(warning.startswith(UNBUILT) for warning in plan.get("warnings", ()))
+    slices = ends and content.get("slices_built", False)
+    fifos = slices and any(each.get("crossing", {}).get("fifos") for each in fpgas)
+    bare = set() if fifos else {c["name"] for c in content["channels"] if c.get("crossing_registers")}
+    way = "way_tiles" if slices else "unsliced_tiles"
+    rows = content["floorplan"][fpga].get("longest", ())
+    told = [{**row, "built_tiles": row["tiles" if row["channel"] in bare else way]} for row in rows]
+    return max(told, key=lambda row: row["built_tiles"], default=None)
 
 
 def read_edge_ports(plan: Plan, fpga: str, phase: int) -> dict[tuple[str, str], EdgePort]:

@@ -276,7 +276,7 @@ def way_texts(scene: Scene) -> Iterator[str]:
     if longest is not None and any(stream.longest for stream in scene.streams):
         slices = f", {longest['slices']} slice{'s' * (longest['slices'] > 1)}" if longest["slices"] else ""
         reach = f"reach {longest['reach_tiles']:,.0f}{slices}"
-        yield f"yellow: longest stream, {longest['tiles']:,.0f} columns and rows ({reach})"
+        yield f"yellow: longest stream, {longest['built_tiles']:,.0f} between registers ({reach})"
 
 
 def stream_key(scenes: Sequence[Scene], dies: Sequence[Die]) -> Iterator[Entry]:

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 from urllib.parse import quote
 
+from floorflow.facts.diff import fullest_of
 from floorflow.facts.text import chance, number, rate
 from floorflow.view.pictures.sweep import COSTS
 
@@ -37,7 +38,7 @@ th {{ font-weight: 600; white-space: nowrap; }}
 </head>
 <body>
 """
-_FOUND = ("frames/s", "cards", "fullest", "of its limit", "least likely", "LUT")
+_FOUND = ("frames/s", "cards", "fullest", "least likely", "LUT")
 _TEXTS = {"model", "platform", "fullest", "least likely", "look at", "point", "why"}
 """Heads of columns that begin at the left."""
 
@@ -94,12 +95,11 @@ def _asked(row: Row, options: Iterable[str]) -> list[str]:
 
 
 def _found(row: Row) -> list[str]:
-    share, likely = row["fullest_share_of_limit"], row["least_likelihood"]
+    likely = row["least_likelihood"]
     return [
         "unknown" if row["fps"] is None else rate(row["fps"]),
         number(row["fpgas"]),
-        _text(row["fullest"]),
-        "" if share is None else f"{share:.1%}",
+        _text(fullest_of(row)),
         "" if likely is None else f"{_text(row['least_likely'])}: {chance(likely)}",
         "" if row["LUT"] is None else number(row["LUT"]),
     ]

@@ -9,6 +9,7 @@ import pytest
 
 import floorflow as ff
 from floorflow.facts import read_plan
+from floorflow.facts.text import WIDTH
 from tests.command_line import floorflow
 from tests.conftest import Planned
 from tests.plans import PLANS
@@ -53,6 +54,13 @@ def test_twenty_pairs_are_mirrors(planned: Planned, branches_on_two_u250: Path) 
     for a, b in pairs:
         require_mirror(a, b)
         assert "options and inputs" in ff.diff(a, b).text
+
+
+def test_no_line_is_wider_than_120_characters_but_for_a_name(zynq: Path, branches_on_two_u250: Path) -> None:
+    lines = ff.diff(zynq, branches_on_two_u250).text.splitlines()
+    wide = [line for line in lines if len(line) > WIDTH]
+    assert all(line.startswith(("A  ", "B  ", "floorplans: ")) or " " not in line.strip() for line in wide)
+    assert any(line.startswith("  A       ") for line in lines)
 
 
 def test_figures_are_those_of_plan_json(zynq: Path, kintex: Path) -> None:

@@ -12,11 +12,13 @@ import pytest
 import floorflow as ff
 from benchmarks.explain import rows_of
 from floorflow.api.explaining import explain
-from floorflow.errors import InputError
+from floorflow.errors import InputError, required
 from floorflow.facts import Plan, read_plan
 from floorflow.facts.explain import Explainer, glossary_words
+from floorflow.facts.extras import LESS_RATE, best_bargains
 from floorflow.facts.steps import Step
 from floorflow.resources import RESOURCE_NAMES, Resources, total
+from floorflow.study.steps import Steps
 from tests.command_line import floorflow
 from tests.conftest import Planned
 from tests.plans import EXAMPLES, PLANS, ROOT, TFC
@@ -90,7 +92,8 @@ def test_the_story_names_what_limits_what_is_full_and_what_a_step_gives(zynq: Pa
 
 
 def test_faster_needs_more_and_slower_takes_less_of_an_engine(zynq: Path) -> None:
-    steps = {step.way: step for step in explain(zynq, "MVAU_hls_1").steps}
+    price, ways = Steps.of(zynq, read_plan(zynq / "plan.json")).of_engine, ("faster", "slower")
+    steps = {way: required(price("MVAU_hls_1", way)) for way in ways}
     faster, slower = (steps[way].engines["MVAU_hls_1"] for way in ("faster", "slower"))
     assert faster.cycles[1] < faster.cycles[0] == slower.cycles[0] < slower.cycles[1]
     assert faster.resources[1]["LUT"] > faster.resources[0]["LUT"] > slower.resources[1]["LUT"]
@@ -111,6 +114,38 @@ def test_signs_are_sure_only_where_the_errors_of_the_costs_are_known_and_leave_t
     unknown = replace(known, within={})
     assert unknown.sure == []
     assert unknown.price == "+100 LUT, -2 DSP; how far these costs may be off is not known"
+
+
+def test_a_slower_step_is_offered_only_if_it_frees_a_larger_share_than_it_costs_of_the_rate(zynq: Path) -> None:
+    """An engine of a balanced pipeline costs the rate of all of it; all engines together are slower for little."""
+    (whole,) = [step for step in explain(zynq).steps if step.way == "slower"]
+    assert whole.frees > whole.loses > 0
+    assert f"worth it: frees {whole.frees:.1%} of all that the design takes" in explain(zynq).text
+    one = explain(zynq, "MVAU_hls_1")
+    assert [step.way for step in one.steps] == ["faster"]
+    assert "not worth it: frees " in one.text
+    assert "--slower" not in one.text
+    with pytest.raises(InputError, match="no such step"):
+        explain(zynq, "MVAU_hls_1", slower=zynq.with_name("new"))
+    dear = replace(whole, loses=1.0)
+    views = ff.load(zynq).views
+    for step in (dear, None):
+        told = Explainer(views, lambda _, way, step=step: step if way == "slower" else None, WORDS).explain("LUT")
+        assert told.steps == ()
+        assert "none is worth it" in " ".join(told.text.split())
+
+
+def test_what_less_rate_frees_is_the_reports_answer_and_each_names_the_other(planned: Planned) -> None:
+    out = planned(PLANS["TFC on a Zynq and what less rate would free"])
+    report = (out / "report.txt").read_text(encoding="utf-8").partition(f"\n{LESS_RATE}\n")[2]
+    story = " ".join(explain(out).text.split())
+    assert f"{LESS_RATE} in report.txt" in story
+    assert "single step" in report.partition("\n\n")[0]
+    view = ff.load(out).views[0]
+    assert view.extras is not None
+    best = best_bargains(view.extras, view.plan.options.cap.as_dict())
+    assert all(line in report and line in story for line in best)
+    assert best or "no lower rate" in story
 
 
 def test_everything_in_a_plan_has_an_answer(zynq: Path) -> None:
@@ -172,7 +207,7 @@ def test_without_its_model_a_plan_is_explained_but_for_prices(zynq: Path) -> Non
 
 def test_a_folding_never_takes_the_place_of_a_file(zynq: Path) -> None:
     new = zynq.with_name("new")
-    explain(zynq, "MVAU_hls_1", slower=new)
+    explain(zynq, slower=new)
     before = (new / "folding_config.json").read_text()
-    assert floorflow("explain", zynq, "MVAU_hls_1", "--faster", new).returncode == 2
+    assert floorflow("explain", zynq, "--faster", new).returncode == 2
     assert (new / "folding_config.json").read_text() == before

@@ -364,9 +364,19 @@ def test_events_tell_stages_notes_and_seconds(tmp_path: Path) -> None:
     events: list[ff.Event] = []
     small(progress=events.append).save(tmp_path / "out", progress=events.append)
     ended = [event.stage for event in events if event.seconds is not None and not event.within]
-    extras = ["extras: drawing", "extras: bound without limits", "extras: page"]
+    extras = ["extras: drawing", "extras: other requests", "extras: page"]
     assert ended == ["reading", "lowering", "search", "recording", "writing", *extras]
     assert any(event.stage == "placing" and event.within == ("search",) and event.note for event in events)
+
+
+def test_a_plan_for_a_rate_says_that_it_seeks_the_highest_first() -> None:
+    events: list[ff.Event] = []
+    told = str(small(fps=20_000, progress=events.append))
+    (note,) = [event.note for event in events if "the highest rate first" in event.note]
+    assert note.startswith("--fps 20000: ")
+    assert "\n--fps       " in told
+    assert "the highest rate" in told
+    assert "--fps " not in str(small())
 
 
 def test_events_tell_the_best_so_far_and_its_bound() -> None:
@@ -562,7 +572,7 @@ def test_ctrl_c_before_any_plan_is_known_is_plain() -> None:
     ("stage", "missing"),
     [
         ("extras: drawing", "pictures, extras.json, report.html"),
-        ("extras: bargains", "extras.json, report.html"),
+        ("extras: other requests", "extras.json, report.html"),
         ("extras: page", "report.html"),
     ],
 )

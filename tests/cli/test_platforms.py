@@ -30,6 +30,19 @@ def test_a_board_of_ones_own_in_three_commands(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "mine.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_board_without_a_shell_of_finn_is_said_to_have_none_and_what_follows(tmp_path: Path) -> None:
+    file = tmp_path / "my board.yaml"
+    made = run("platforms", "--new", "mine", "--part", PART, "--out", file)
+    checked = run("platforms", "--check", file)
+    for said in (made.stderr, checked.stdout):
+        assert "FINN has no shell for mine: the build ends at a stitched IP" in said
+    assert made.stderr.splitlines()[-1].split("next ")[1].strip() == f"floorflow platforms --check '{file}'"
+    assert checked.stdout.splitlines()[-1] == f"next: floorflow plan MODEL.onnx -p '{file}' -o out"
+    shipped = run("platforms", "--check", "zcu104")
+    assert "no shell" not in shipped.stdout
+    assert json.loads(run("platforms", "--check", "zcu104", "--json").stdout)["unbuilt"] == []
+
+
 def test_a_file_is_replaced_only_if_that_is_asked_for(tmp_path: Path) -> None:
     path = tmp_path / "other.yaml"
     path.write_text("mine", encoding="utf-8")

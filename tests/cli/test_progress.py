@@ -142,6 +142,28 @@ def test_before_the_first_stage_there_is_no_line() -> None:
     assert lines == ["0 s: reading"]
 
 
+def test_what_the_next_stages_are_for_is_said_on_a_line_of_its_own() -> None:
+    said: list[str] = []
+    stages = Teller(Stages(lambda _text, _best: None, lambda _name, _spent: None, said.append))
+    stages.note("--fps 9000: the highest rate first")
+    with stages.stage("search"):
+        stages.note("interval 9 cycles")
+    assert said == ["--fps 9000: the highest rate first"]
+
+
+def test_a_pipe_is_told_the_same_again_only_now_and_then() -> None:
+    lines: list[str] = []
+    shown = Shown(lambda: 0.0)
+    shown.change("extras: other requests: 5% less rate", None)
+    for _ in range(6):
+        shown.tell(lines.append)
+    assert len(lines) == 1
+    shown.tell(lines.append)
+    shown.change("extras: page", None)
+    shown.tell(lines.append)
+    assert lines == [*["0 s: extras: other requests: 5% less rate"] * 2, "0 s: extras: page"]
+
+
 SEARCHING = """
 import sys
 from floorflow.api.events import Teller

@@ -14,6 +14,7 @@ from floorflow.backends.finn.backend import BACKEND
 from floorflow.emit.bundle import report_text
 from floorflow.facts import Extras, Plan, figures
 from floorflow.facts.brief import MOST_LINES, WIDTH, clause, summary, ways_on
+from floorflow.facts.explain import Explainer
 from floorflow.facts.plan import UNBUILT
 from floorflow.facts.search import ended
 from floorflow.view.names import network_rate_text
@@ -109,7 +110,7 @@ def test_the_layer_of_the_user_stands_beside_the_engine(u250: Plan) -> None:
 
 def test_the_report_begins_with_it(u250: Plan) -> None:
     head = report_text(u250, platform_of(u250), BACKEND).splitlines()[2:]
-    assert "\n".join(head[: head.index("")]) == told(u250)
+    assert "\n".join(head[: head.index("")]) == summary([context(u250)], rest="below")
 
 
 def test_one_rate_and_one_latency_everywhere(cnv_on_u250: Path) -> None:
@@ -226,3 +227,25 @@ def test_weights_that_software_writes_come_before_what_is_assumed(u250: Plan) ->
     none = {"least": 1, "bound_cycles": None, "without_bound_cycles": None, "without_cycles": None, "sought": False}
     plan = changed(u250, *PART, "host_weights", value={"engines": ["MVAU_hls_8"], **none})
     assert line(plan, "before use").startswith("software writes the weights of 1 engine before the first frame")
+
+
+def test_report_txt_does_not_send_its_reader_to_itself(two: Plan) -> None:
+    plan = crowded(two)
+    assert "report.txt" in told(plan)
+    above = report_text(plan, platform_of(plan), BACKEND).partition("\nIn figures\n")[0]
+    assert "report.txt" not in above
+    assert "more: below" in above
+
+
+def test_what_is_fullest_has_one_form_wherever_it_is_told(u250: Plan) -> None:
+    fullest = line(u250, "fullest")
+    assert re.fullmatch(r"\w+ of \S+: [\d.]+% used, \d+% allowed", fullest)
+    resource, _, slot, *shares = fullest.replace(":", "").split()
+    told_in_slot = f"{resource}: {' '.join(shares)}"
+    assert any(text.startswith(f"  fullest   {fullest}") for text in figures(u250))
+    assert any(text.startswith(slot) and text.endswith(told_in_slot) for text in section(u250, "Use of each slot"))
+    assert fullest in "\n".join(section(u250, "How far from optimal"))
+    about = Explainer([context(u250)], lambda _engine, _way: None, {})
+    assert f"fullest     {fullest}" in about.explain().text
+    assert " ".join(shares) in about.explain(slot).text
+    assert " ".join(shares) in about.explain(resource).text

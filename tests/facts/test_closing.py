@@ -1,5 +1,6 @@
 """What makes a plan hard to close, from its own figures, and its rates at other clocks."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 import floorflow as ff
 from floorflow.facts import Plan, figures
 from floorflow.facts.closing import COMFORTABLE_SLOT, NO_BUILD, Closing, closing
-from tests.facts.test_report import PART, changed, section, steps
+from floorflow.facts.explain import Explainer
+from tests.facts.test_report import PART, changed, context, section, steps
 
 
 def item(plan: Plan, what: str) -> Closing:
@@ -21,7 +23,7 @@ def test_rates_are_told_at_the_plans_clock_and_at_three_others(pynq: Plan) -> No
     assert rates[100] == estimates.believed_fps
     assert rates[250] == pytest.approx(2.5 * estimates.believed_fps)
     assert [line.split()[0] for line in section(pynq, "Clock")[-4:]] == ["100", "150", "200", "250"]
-    assert "100 MHz is assumed" in "\n".join(figures(pynq))
+    assert "100 MHz is assumed" in "\n".join(section(pynq, "Clock"))
 
 
 def test_where_fifos_do_not_keep_the_rate_other_clocks_do_no_better(pynq: Plan) -> None:
@@ -33,10 +35,10 @@ def test_where_fifos_do_not_keep_the_rate_other_clocks_do_no_better(pynq: Plan) 
     assert dict(slow.phases[0].networks[0].estimates.clock_rates)[200] == pytest.approx(20.0)
 
 
-def test_the_fullest_slot_is_the_one_farthest_beyond_what_is_comfortable(u250: Plan) -> None:
+def test_the_full_slot_is_the_one_farthest_beyond_what_is_comfortable(u250: Plan) -> None:
     used = u250.phases[0].partition.utilisation
-    found = item(u250, "fullest slot")
-    most = max((used[slot][r] / COMFORTABLE_SLOT[r], slot) for slot in used for r in used[slot])
+    found = item(u250, "full slot")
+    most = max((used[slot][r] / COMFORTABLE_SLOT[r], f"{r} of {slot}") for slot in used for r in used[slot])
     assert found.where == most[1]
     assert found.is_hard is (most[0] > 1)
     assert found.way.startswith("--cap ")
@@ -44,7 +46,7 @@ def test_the_fullest_slot_is_the_one_farthest_beyond_what_is_comfortable(u250: P
 
 def test_a_slot_within_what_is_comfortable_is_not_hard(u250: Plan) -> None:
     used = {slot: dict.fromkeys(shares, 0.1) for slot, shares in u250.phases[0].partition.utilisation.items()}
-    found = item(changed(u250, "phases", 0, "partition", "utilisation", value=used), "fullest slot")
+    found = item(changed(u250, "phases", 0, "partition", "utilisation", value=used), "full slot")
     assert not found.is_hard
 
 
@@ -89,8 +91,21 @@ def test_slices_make_the_longest_stream_shorter_only_where_they_are_built(u250: 
     sliced = changed(u250, "phases", 0, "floorplan", "fpga0", "longest", value=rows)
     for built, tiles in ((True, 90), (False, 900)):
         found = item(changed(sliced, "phases", 0, "slices_built", value=built), "longest stream")
-        assert found.found.startswith(f"{tiles} columns and rows")
+        assert found.found.startswith(f"{tiles} columns and rows between registers (")
         assert found.is_hard is not built
+
+
+def test_the_longest_stream_is_told_by_both_measures_in_the_same_words_everywhere(u250: Plan) -> None:
+    longest = u250.phases[0].floorplan["fpga0"].model_dump()["longest"]
+    rows = [row | {"tiles": 800.0, "unsliced_tiles": 700.0, "way_tiles": 90.0 - at} for at, row in enumerate(longest)]
+    plan = changed(u250, "phases", 0, "floorplan", "fpga0", "longest", value=rows)
+    told = item(plan, "longest stream").found
+    assert told.startswith("90 columns and rows between registers (800 end to end")
+    heading, first, *_ = section(plan, "Longest streams")[-len(rows) - 1 :]
+    assert re.split("  +", heading)[:5] == ["FPGA", "between registers", "end to end", "slices", "without slices"]
+    assert first.split()[1:3] == ["90", "800"]
+    page = Explainer([context(plan)], lambda _engine, _way: None, {}).explain(rows[0]["channel"]).text
+    assert told in " ".join(page.split())
 
 
 def test_a_stream_over_several_boundaries_is_hard(u250: Plan) -> None:
@@ -127,7 +142,7 @@ def test_the_summary_tells_only_what_is_hard_and_the_report_all(u250: Plan) -> N
 def test_python_has_the_same_figures(cnv_on_u250: Path) -> None:
     summary = ff.load(cnv_on_u250).summary
     assert [row["clock_mhz"] for row in summary["networks"][0]["clocks"]] == [150, 200, 250]
-    assert {row["what"] for row in summary["closing"]} >= {"fullest slot", "largest engine"}
+    assert {row["what"] for row in summary["closing"]} >= {"full slot", "largest engine"}
 
 
 def test_no_advice_follows_from_the_bound_on_wire_length(u250: Plan) -> None:

@@ -14,9 +14,10 @@ from floorflow.errors import InfeasibleError, Refused
 from floorflow.facts import Extras, read_plan
 from floorflow.facts.extras import BargainsEntry, best_bargains, left_out
 from floorflow.facts.extras import bargains as bargain_lines
+from floorflow.facts.text import filled
 from floorflow.record.run import PlanWithFiles
 from floorflow.request import DEFAULT_CAP, Request
-from floorflow.resources import ZERO
+from floorflow.resources import RESOURCE_NAMES, ZERO
 from floorflow.search.candidate.context import PlanningContext
 from floorflow.search.candidate.preparing import prepare
 from floorflow.search.candidate.progress import SILENT
@@ -29,6 +30,7 @@ from tests.conftest import Planned
 from tests.plans import CNV, TFC
 
 TIGHT = {**DEFAULT_CAP, "LUT": 0.1}
+CAPS = dict.fromkeys(RESOURCE_NAMES, 0.5)
 
 
 def refused(request: Request) -> InfeasibleError:
@@ -137,7 +139,7 @@ def test_shares_of_the_rate_that_free_nothing_stand_in_one_row(out: Path) -> Non
     first = found.bargains.rows[0]
     rows = [first.model_copy(update={"less": less, "figures": None}) for less in (0.01, 0.05)]
     same = found.model_copy(update={"bargains": found.bargains.model_copy(update={"rows": rows})})
-    told = [line.split("  ")[0].strip() for line in bargain_lines(same, 7, measured=False) if "the same" in line]
+    told = [line.split("  ")[0].strip() for line in bargain_lines(same, 7, CAPS, measured=False) if "the same" in line]
     assert told[1:] == ["1% to 5%"]
 
 
@@ -158,7 +160,9 @@ def test_figures_of_the_plan_are_those_of_its_summary(out: Path) -> None:
     assert full is not None
     assert (now.slot, now.resource) == (full.slot, full.resource)
     assert now.share == pytest.approx(full.share)
-    assert f"{full.share:.1%} {full.resource}" in (out / "report.txt").read_text()
+    used = plan.phases[0].partition.utilisation[full.slot][full.resource]
+    told = filled(f"{full.resource} of {full.slot}", used, used / full.share)
+    assert len([line for line in (out / "report.txt").read_text().splitlines() if told in line]) >= 3
 
 
 def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out: Path) -> None:
@@ -166,10 +170,11 @@ def test_the_summary_tells_the_bargain_that_frees_most_with_all_its_options(out:
     told = data["bargains"]
     told["beside"], row = ["--fpgas 1"], next(row for row in told["rows"] if row["figures"])
     row["figures"]["share"] = told["now"]["share"] / 2
-    (line,) = best_bargains(Extras.model_validate(data))
+    (line,) = best_bargains(Extras.model_validate(data), CAPS)
     assert line.startswith(f"{row['less']:.0%} less rate")
     assert f"--fps {row['fps']:.12g} --fpgas 1)" in line
-    assert f"fullest {row['figures']['share']:.1%} of its cap, " in line
+    share = row["figures"]["share"]
+    assert f": {share / 2:.1%} used, 50% allowed ({share:.1%} of it), now " in line
 
 
 @pytest.mark.parametrize(

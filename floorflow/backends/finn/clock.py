@@ -56,7 +56,8 @@ class Path:
 
 
 SHELL = Path(COUNTER_LEVELS, "loop counters of HLS", nets="control")
-"""In every design: the DMA engines are built by HLS."""
+DMA_ALONE = replace(SHELL, what="loop counters of the DMA engines, which HLS builds")
+"""The same where all engines are RTL: in every design the DMA engines are built by HLS."""
 
 
 def paths(kind: str, attributes: Attributes) -> Iterator[Path]:
@@ -295,7 +296,8 @@ def slowest_path(engines: Iterable[BuiltEngine], target: ClockTarget, delays: De
     """Return the path that takes longest on the slowest of the parts, or None if a part's delays are not known."""
     if not all(known_part(part) for part in target.parts):
         return None
-    found = [("", 0, SHELL), *((e.name, e.luts, path) for e in engines for path in paths(e.kind, e.attributes))]
+    found = [(e.name, e.luts, path) for e in engines for path in paths(e.kind, e.attributes)]
+    found = [("", 0, SHELL if any(path == SHELL for *_, path in found) else DMA_ALONE), *found]
     dies = delays.several_dies if target.several_dies else 1.0
     timed = [
         SlowestPath(dies * delays.path_ns(path, part, target.period_ns, luts), name, path)

@@ -235,18 +235,17 @@ def extras(
     asked, measured = request.bargains in {"fold", "plan"}, context.measured != NO_MEASUREMENTS
     bound, bargains, left = None, None, list[LeftOutEntry]()
     # No option of a command that measures would bring what is left out.
-    with counted(inf if asked or measured else most_work):
+    with counted(inf if asked or measured else most_work), progress.stage("extras: other requests"):
         if request.goal == "throughput":
-            with progress.stage("extras: bound without limits"):
-                spent = True
-                with suppress(WorkIsSpent):
-                    bound, spent = bound_without_limits(found.context, found.bound_cycles), False
-                if spent:
-                    option = "--max-products none --max-engine-share none"
-                    left.append(LeftOutEntry(what="without_limits", less=[], option=option))
+            progress.note("no limits on engines")
+            spent = True
+            with suppress(WorkIsSpent):
+                bound, spent = bound_without_limits(found.context, found.bound_cycles), False
+            if spent:
+                option = "--max-products none --max-engine-share none"
+                left.append(LeftOutEntry(what="without_limits", less=[], option=option))
         if again is not None and _are_sought(context):
-            with progress.stage("extras: bargains"):
-                answer = _bargains(context, found, again, progress)
+            answer = _bargains(context, found, again, progress)
             if isinstance(answer, Refused):
                 return answer
             bargains, missing = answer, list(LESS[len(answer.rows) :])

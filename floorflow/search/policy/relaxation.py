@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from floorflow.errors import INTERRUPTED, Made, Refusal, Refused, Stop, outcome_of, sentence, unproven
+from floorflow.facts.search import BY_THE_FASTEST
 from floorflow.folding import FeasibilityOracle, FoldingInfeasible, FoldingSolution
 from floorflow.folding.fewest import fewest_marked
 from floorflow.partition import PartitionFailure, PartitionProblem, PartitionSolution, partition
@@ -350,11 +351,11 @@ WithoutRate = Callable[[PlanningContext], PlanningContext | Refused | None]
 
 def rate_kept(without_rate: WithoutRate) -> Relaxation:
     """Return what makes the fastest design a candidate of every request for a rate that it keeps."""
-    note = "the least resources at the rate that is asked for"
+    note = "now the least resources at the rate of --fps"
     return Relaxation("rate", partial(fastest_or_less, without_rate=without_rate), note)
 
 
-def fastest_or_less(context: PlanningContext, _: Progress, without_rate: WithoutRate) -> Steps[Outcome]:
+def fastest_or_less(context: PlanningContext, progress: Progress, without_rate: WithoutRate) -> Steps[Outcome]:
     """Search for the fastest design, and where the rate allows longer intervals for the least resources at it.
 
     The latter counts where it costs no more in crossings and is no fuller, or comfortable. Where the rate allows no
@@ -368,6 +369,7 @@ def fastest_or_less(context: PlanningContext, _: Progress, without_rate: Without
     free = without_rate(context) if asked else None
     if not isinstance(free, PlanningContext):
         return (yield context)
+    progress.note(f"--fps {fps:g}: the highest rate first, whose design may be no larger")
     fastest = yield replace(free, memo=context.memo, floorplans=context.floorplans)
     if isinstance(fastest, Refused):
         return fastest if fastest.interrupted else (yield context)
@@ -405,7 +407,7 @@ def _meeting(context: PlanningContext, fastest: SearchResult) -> SearchResult | 
         fastest,
         bound_cycles=found.interval_cycles,
         joint_bound_cycles=None,
-        ended_by=f"the requested rate was met by the fastest design found: {fastest.ended_by}",
+        ended_by=f"{BY_THE_FASTEST}: {fastest.ended_by}",
         host_weights=host,
         without_balance=without_balance(context, found.interval_cycles),
     )

@@ -204,11 +204,7 @@ def _rates(audit: Audit) -> dict[str, Any]:
         "simulated_frames": None if simulated is None else simulated.frames,
         "error": {
             name: None if interval is None or cycles is None else round((cycles - interval) / interval, 4)
-            for name, cycles in (
-                ("planned", planned),
-                ("sustained", sustained),
-                ("expected", expected),
-            )
+            for name, cycles in (("planned", planned), ("sustained", sustained), ("expected", expected))
         },
         "deadlock": [] if analysis is None else [f"{row.fifo} ({row.state})" for row in analysis.throughput.deadlock],
         "not_analysed": "there is no graph" if analysis is None else analysis.throughput.not_analysed,

@@ -42,7 +42,7 @@ def page(views: Sequence[Context], platform: Platform, way: Sequence[BuildStep])
         ("summary", "Summary", _summary(views)),
         ("floorplan", "Floorplan", floors),
         ("network", "Network by layer", _networks(views)),
-        ("less", "What less rate would free", _bargains(views[0])),
+        ("less", extras.LESS_RATE, _bargains(views[0])),
         ("closing", "What makes it hard to close", _closing(views)),
         ("search", "What the search tried", _search(views[0])),
         ("notes", "Assumptions and warnings", listed(w for w in facts.warnings if w not in facts.unbuilt)),
@@ -130,10 +130,13 @@ def _bargains(view: Context) -> Html:
     if found is None:
         return Html("")
     notes = [extras.without_limits(found, facts.options.clock_mhz), *extras.left_out(found)]
-    notes += extras.best_bargains(found)
+    caps = facts.options.cap.as_dict()
+    notes += extras.best_bargains(found, caps)
     parts = [listed(filter(None, notes))]
     if found.bargains is not None:
-        (heading, now, *rows), more = extras.bargain_rows(found.bargains, facts.networks[0].search.interval_cycles)
+        (heading, now, *rows), more = extras.bargain_rows(
+            found.bargains, facts.networks[0].search.interval_cycles, caps
+        )
         best, last = extras.knee(found.bargains), [own[-1] for own in extras.alike(found.bargains.rows)]
         freed = [extras.freed_by(found.bargains, row) for row in last]
         is_best = [row is best for row in last]
@@ -143,7 +146,10 @@ def _bargains(view: Context) -> Html:
         ]
         of_rows = ["", *(' class="sets"' * knee for knee in is_best)]
         shown = (*heading, "most that is freed")
-        parts += [table("bargains", shown, cells, numbers="nn  n", of_rows=of_rows), listed(more)]
+        parts += [
+            table("bargains", shown, cells, numbers="nn n n", of_rows=of_rows),
+            listed([*more, extras.UNLIKE_STEPS]),
+        ]
     return joined(parts)
 
 

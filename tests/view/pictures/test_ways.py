@@ -42,8 +42,9 @@ def with_ports(platform: Platform) -> dict[str, Any]:
     )
     up["slices"] = 2
     entry["longest"] = [
-        {"channel": name, "tiles": tiles, "slices": slices, "reach_tiles": 240.0}
-        for name, tiles, slices in ((up["name"], 1234.5, 2), ("another", 2000.0, 0))
+        {"channel": name, "tiles": tiles, "unsliced_tiles": 1.5 * way, "way_tiles": way} | {"slices": slices, **reach}
+        for reach in ({"reach_tiles": 240.0},)
+        for name, tiles, way, slices in (("another", 2000.0, 90.0, 3), (up["name"], 1234.5, 411.5, 2))
     ]
     entry["sll_columns"] = [
         {"channel": up["name"], "boundary": f"fpga0.SLR{slr}-fpga0.SLR{slr + 1}", "columns": columns}
@@ -63,13 +64,14 @@ def test_a_stream_is_read_with_its_ports_and_the_columns_in_which_it_crosses(u25
     assert stream.slices == 2
 
 
-def test_the_first_of_the_plans_longest_streams_stands_out_with_its_length(u250: Platform) -> None:
+def test_the_longest_stream_between_registers_stands_out_with_that_length(u250: Platform) -> None:
     plan = with_ports(u250)
+    plan["phases"][0]["slices_built"] = True
     scene = read_scene(plan, "fpga0")
     (longest,) = (stream for stream in scene.streams if stream.longest)
     assert (longest.source, longest.target) == ("a", "b")
     told = " ".join(texts_of(floorplan(plan, u250, "fpga0")))
-    assert "yellow: longest stream, 1,234 columns and rows (reach 240, 2 slices)" in told
+    assert "yellow: longest stream, 412 between registers (reach 240, 2 slices)" in told
 
 
 def test_no_stream_is_yellow_where_the_plan_names_none(u250: Platform) -> None:

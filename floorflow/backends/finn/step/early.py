@@ -59,7 +59,7 @@ def only_behind_bare_units(model: Any, engines: Sequence[Mapping[str, Any]]) -> 
 
     bare = _bare_units(engines)
     products = {node.output[0]: node for node in model.graph.node if node.op_type == "MatMul"}
-    hidden = {}
+    hidden: dict[str, Any] = {}
     for node in model.graph.node:
         product = products.get(node.input[0]) if node.op_type == "MultiThreshold" else None
         if node.op_type == "MultiThreshold" and (product is None or not bare.get(_unit_of(model, product))):
