@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,8 +20,8 @@ from floorflow.view.names import (
 from floorflow.view.palette import APART, UNKNOWN, Colour, level_colour, module_colours
 
 ORDER = "colour: along the dataflow"
-_STEP, _STEPS = 0.05, (0.0, 0.25, 0.5, 0.75, 1.0)
-"""What ends of a scale are multiples of, and where between them the legend shows it."""
+_TICKS, _MOST_TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 5
+"""How far apart the samples of a scale may be, and into how many parts it is cut at most."""
 
 
 @dataclass(frozen=True)
@@ -136,10 +137,15 @@ def _named(says: str, own: Sequence[str], names: Iterable[str], *, again: bool =
 
 def _scaled(says: str, values: Sequence[float | None]) -> Colouring:
     """Colour shares by a scale from below the least to above the largest of them."""
-    known = [value for value in values if value is not None]
-    first = _STEP * (min(known, default=0.0) // _STEP)
-    last = max(_STEP * -(-max(known, default=1.0) // _STEP), first + _STEP)
-    colours = tuple(UNKNOWN if v is None else level_colour((v - first) / (last - first)) for v in values)
-    samples = [(f"{first + step * (last - first):.0%}", level_colour(step)) for step in _STEPS]
-    samples += [("not known", UNKNOWN)] if len(known) < len(values) else []
+    known = [value for value in values if value is not None] or [0.0]
+    ends = [(math.floor(min(known) / tick), max(math.ceil(max(known) / tick - 1e-9), 1), tick) for tick in _TICKS]
+    first, last, tick = next((each for each in ends if each[1] - each[0] <= _MOST_TICKS), ends[-1])
+    last = max(last, first + 1)
+
+    def colour(value: float) -> Colour:
+        return level_colour((value / tick - first) / (last - first))
+
+    colours = tuple(UNKNOWN if value is None else colour(value) for value in values)
+    samples = [(f"{tick * number:.0%}", colour(tick * number)) for number in range(first, last + 1)]
+    samples += [("not known", UNKNOWN)] if None in values else []
     return Colouring(says, colours, tuple(samples), is_scale=True)

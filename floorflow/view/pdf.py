@@ -36,10 +36,13 @@ def figure_of(sheet: Sheet) -> Figure:
 
 
 def _text(element: ElementTree.Element, scale: float) -> Text:
-    turn = 90 if "transform" in element.attrib else 0
+    x, y, turn = float(element.attrib["x"]), float(element.attrib["y"]), 0
+    if "transform" in element.attrib:  # a quarter turn around a point
+        about_x, about_y = (float(part) for part in element.attrib["transform"][len("rotate(-90 ") : -1].split())
+        x, y, turn = about_x + y - about_y, about_y - (x - about_x), 90
     align = {"start": "left", "middle": "center", "end": "right"}[element.get("text-anchor", "start")]
     return Text(
-        float(element.attrib["x"]), float(element.attrib["y"]), element.text or "", color=element.attrib["fill"],
+        x, y, element.text or "", color=element.attrib["fill"],
         fontsize=float(element.attrib["font-size"]) * scale, weight=element.get("font-weight", "normal"),
         rotation=turn, rotation_mode="anchor", ha=align, va="baseline",
     )  # fmt: skip

@@ -58,8 +58,8 @@ _SIZE = 7.2
 _MAX_CROSSINGS = 14
 _FULL = 0.5
 """Of the height of a die what stands beside it takes at least."""
-_SAID, _MOST_SAID, _SCALE = 0.6, 90.0, 0.6
-"""Of a page the most that a die beside its key takes, points for a module in the key, width of streams."""
+_SAID, _MOST_SAID, _USE, _SCALE = 0.6, 90.0, 128.0, 0.6
+"""Of a page the most that a die beside its key takes; points for a module and a slot in the key; width of streams."""
 _HEADINGS = {
     "name": "module",
     "operations": "operations of the network",
@@ -150,13 +150,13 @@ def _draw_uses(sheet: Sheet, scene: Scene, area: Box) -> None:
     """Draw side by side, as far as there is room, how full the slots with modules are, the fullest first."""
     used = [slot for slot in scene.slots if _shown_use(slot)]
     slots = sorted(used, key=lambda slot: -max(use.share / use.limit for use in slot.use.values()))
-    columns = int((area.width + _GAP) / (_SLOTS_WIDTH + _GAP))
+    columns = int((area.width + _GAP) / (_USE + _GAP))
     for number, slot in enumerate(slots):
         row, column = divmod(number, columns)
-        left, y = area.left + column * (_SLOTS_WIDTH + _GAP), area.top - 8 - row * (9 + BAR_ROW * (len(slot.use) + 1))
+        left, y = area.left + column * (_USE + _GAP), area.top - 8 - row * (9 + BAR_ROW * (len(slot.use) + 1))
         if y - BAR_ROW * len(slot.use) >= area.bottom:
             sheet.write(left, y, slot.label, 8, bold=True)
-            draw_bars(sheet, left, left + _SLOTS_WIDTH, y, slot.use)
+            draw_bars(sheet, left, left + _USE, y, slot.use)
 
 
 def said(scenes: Sequence[Scene], rest: Sequence[Entry], width: float, room: float | None) -> list[Entry]:
