@@ -244,6 +244,8 @@ def draw_die(sheet: Sheet, frame: Frame, scene: Scene, die: Die) -> None:
     _draw_regions(sheet, frame, scene)
     occupied = Occupied()
     if scene.unconstrained:
+        for region in scene.regions:
+            _name_region(sheet, frame.place(region.box), region, occupied)
         label_background(sheet, frame, die, occupied)
         return
     port_marks = draw_port_marks(sheet, frame, scene, occupied)
