@@ -45,6 +45,8 @@ def draw(
 ) -> None:
     """Draw a picture of a plan again, in another style, by other colours, as SVG, PNG or PDF."""
     with errors_to_exit_codes(debug=debug):
+        if columns == 2 and style != "paper":
+            raise api.InputError("--columns are those of a paper", hint="add --style paper")
         path = out or Path(f"{picture}.svg")
         api.require_picture_file(path, force=force)
         chosen = "wide paper" if (style, columns) == ("paper", 2) else style

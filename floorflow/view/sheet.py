@@ -60,6 +60,11 @@ class PictureStyle:
         """Return the width of the page in points of the sheet."""
         return (self.width or 0.0) / self.scale
 
+    @property
+    def sheet_height(self) -> float:
+        """Return the most points of the sheet that it may be high: without a height of its own nine inches."""
+        return (self.height or 648.0) / self.scale
+
 
 REVIEW = PictureStyle()
 _PAPER = PictureStyle(252.0, None, 7 / 6.5, 300, 6.5, 330.0, 2)

@@ -129,12 +129,12 @@ def _on_page(scene: Scene, die: Die, style: PictureStyle) -> Sheet:
     sentences: list[Entry] = [(text, "", {}) for text in (scene.unconstrained, *marks_key(scene)) if text]
     rest = [*legend_key([scene], style), *floorplan_key(scene, die), *sentences]
     left = die_width + 3 * pad if is_beside else pad
-    height, head = style.height and style.height / style.scale, PAGE_HEAD if style.height else 0.0
-    room = None if height is None else height - head - 2 * pad
+    head = PAGE_HEAD if style.height else 0.0
+    room = style.sheet_height - head - 2 * pad - (0.0 if is_beside else die_height + pad)
     key = [*said([scene], rest, width - pad - left, room), *rest]
     key_height = ROW * len(key_lines(key, width - pad - left))
     used = max(die_height, key_height) if is_beside else die_height + pad + key_height
-    sheet = Sheet(width, used + 2 * pad if height is None else height, style=style)
+    sheet = Sheet(width, style.sheet_height if style.height else used + 2 * pad, style=style)
     top = sheet.height - pad - head
     if head:
         write_head(sheet, scene.title, scene.subtitle)
@@ -159,18 +159,19 @@ def _draw_uses(sheet: Sheet, scene: Scene, area: Box) -> None:
             draw_bars(sheet, left, left + _USE, y, slot.use)
 
 
-def said(scenes: Sequence[Scene], rest: Sequence[Entry], width: float, room: float | None) -> list[Entry]:
+def said(scenes: Sequence[Scene], rest: Sequence[Entry], width: float, room: float) -> list[Entry]:
     """Return the key of the modules' numbers; of many as much as the room in points allows beside the rest."""
     modules = [module for scene in scenes for module in scene.modules if not scene.unconstrained]
     entries: list[Entry] = []
     for module in modules:
         text = module.contents.layer_text(_MOST_SAID, KEY_SIZE) or shortened(module.name, _MOST_SAID, KEY_SIZE)
         entries.append((text, f"number {module.number}", {"fill": module.colour}))
-    count = len(entries)
-    while room is not None and entries and ROW * len(key_lines([*entries, *rest], width)) > room:
-        entries = [*entries[: count - 1], (f"and {len(modules) - count + 1} more modules", "", {})]
-        count -= 1
-    return entries
+    for count in range(len(modules), -1, -1):
+        rest_text = f"and {len(modules) - count} more modules" if count else "numbers: modules along the dataflow"
+        shown = [*entries[:count], *([(rest_text, "", {})] if count < len(modules) else [])]
+        if ROW * len(key_lines([*shown, *rest], width)) <= room:
+            return shown
+    return []
 
 
 def legend_key(scenes: Sequence[Scene], style: PictureStyle = REVIEW) -> Iterator[Entry]:

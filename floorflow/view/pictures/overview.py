@@ -43,8 +43,10 @@ _PORT = 5.0
 """Points beside the die where the streams over a link come together."""
 _SCALE = 0.6
 """Width of the streams over that in a floorplan of one FPGA."""
-_PAGE_SIDE, _PAGE_GAP, _PAGE_SHARE = 14.0, 46.0, 0.72
-"""On a page of its own size: points beside the dies and between them, and how much of a die's height they may take."""
+_PAGE_SIDE, _PAGE_GAP, _PAGE_SHARE, _PAGE_ROWS = 14.0, 46.0, 0.72, 380.0
+"""On a page of its own size: points beside the dies and between them, the share of a die's height that all rows may
+
+take on a slide, and points that they may take in a paper."""
 _NOTE = "numbers: modules in dataflow order; names, and where links leave a die, in the floorplan of each FPGA"
 
 
@@ -100,7 +102,8 @@ def overview(
         if not gutters.draw_link(sheet, link, (start, end), rows, gap) and style.is_whole:
             _write_link(sheet, link, start, occupied)
     for name, view in views.items():
-        _write_name(sheet, view, chain.boards.get(name, ""))
+        _write_name(sheet, view, chain.boards.get(name, ""), occupied)
+    for view in views.values():
         _draw_view(sheet, view, slots, occupied)
     margin = MARGIN if style.is_whole else PAGE_PAD
     draw_key(sheet, rows[-1].bottom - gutters.lane_below - 8, key, margin, sheet.width - margin)
@@ -156,15 +159,14 @@ def _lay_out_page(
     columns, right = len(numbers[0]), _PAGE_GAP if len(numbers) > 1 else _PAGE_SIDE
     die_width = (width - _PAGE_SIDE - right - (columns - 1) * _PAGE_GAP) / columns
     tallest = max(height for _, height in die_sizes(dies, die_width))
-    most = _PAGE_SHARE * style.die_height if style.height else style.die_height
-    die_width *= min(1.0, (most / len(numbers) - lane - _NAME) / tallest) if style.height else min(1.0, most / tallest)
+    most = _PAGE_SHARE * style.die_height if style.height else max(style.die_height, _PAGE_ROWS)
+    die_width *= min(1.0, (most / len(numbers) - lane - _NAME) / tallest)
     sizes = die_sizes(dies, die_width)
     pitch, head = _NAME + max(height for _, height in sizes) + lane, PAGE_HEAD if style.height else 0.0
     above = PAGE_PAD + head + len(numbers) * pitch
-    height = style.height and style.height / style.scale
-    key = said(scenes, key, width - 2 * PAGE_PAD, height and height - above - PAGE_PAD) + key
+    key = said(scenes, key, width - 2 * PAGE_PAD, style.sheet_height - above - PAGE_PAD) + key
     foot = ROW * len(key_lines(key, width - 2 * PAGE_PAD)) + PAGE_PAD
-    sheet = Sheet(width, height or above + foot, style=style)
+    sheet = Sheet(width, style.sheet_height if style.height else above + foot, style=style)
     between = (width - _PAGE_SIDE - right - columns * die_width) / max(columns - 1, 1)
     between = min(between, max(_PAGE_GAP, die_width))
     side = (width - columns * die_width - (columns - 1) * between) / 2
@@ -211,12 +213,13 @@ def _write_link(sheet: Sheet, link: LinkView, start: Box, occupied: Occupied) ->
     sheet.sign(box, "\n".join(lines), 7, colour=LINK)
 
 
-def _write_name(sheet: Sheet, view: _View, board: str) -> None:
+def _write_name(sheet: Sheet, view: _View, board: str, occupied: Occupied) -> None:
     """Write above a die the FPGA's name, its number of modules, and its board if that is not the others'."""
     die, scene = view.frame.die, view.scene
     left, y, right = die.left, die.top + 5, max(die.right, die.left + _LEAST_COLUMN * sheet.style.is_whole)
     count = f"{len(scene.modules)} module" + "s" * (len(scene.modules) != 1)
     sheet.write(left, y, scene.fpga, 10, bold=True)
+    occupied.take(sheet.texts[-1].box)
     if not sheet.style.is_whole:
         return
     sheet.write(right, y, count, 7.5, colour=QUIET, align="end")
