@@ -69,7 +69,7 @@ def test_a_missions_pictures_carry_network_and_phase_in_their_names(pynq: Platfo
     stems = {"candidates_resnet18", "candidates_mobile", "timeline"}
     for phase in ("p0", "p1"):
         stems |= {f"folding_resnet18_{phase}", f"folding_mobile_{phase}"}
-        stems |= {f"partition_{phase}", f"floorplan_fpga0_{phase}", f"routing_fpga0_{phase}"}
+        stems |= {f"floorplan_fpga0_{phase}", f"routing_fpga0_{phase}"}
     assert set(charts(fake_mission(pynq), pynq)) == stems
 
 
