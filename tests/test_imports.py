@@ -47,7 +47,7 @@ BUDGETS = {
     "lines of floorflow": 123_928,
     "files of floorflow": 701,
     "lines of verify": 19_580,
-    "lines of tests": 70_627,
+    "lines of tests": 70_628,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
