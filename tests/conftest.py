@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from floorflow import flow
 from floorflow.__main__ import _OBJECTS_A_COLLECTION
+from floorflow.api.pictures import pictures_of
 from floorflow.backends.backend import backend_named
 from floorflow.emit import extra_files
 from floorflow.output import write
@@ -25,7 +26,6 @@ from floorflow.request import DEFAULT_CAP, DEFAULT_FILL, Request
 from floorflow.search.candidate.progress import SILENT
 from floorflow.verify.hardware.boards import Board
 from floorflow.verify.rules import platform as platforms
-from floorflow.view.files import render
 from tests import kinds
 from tests.plans import PLANS, ROOT, SHORT, placing
 from tests.random_models import random_graph
@@ -103,7 +103,7 @@ def _placing_is_short(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def make_plan(out: Path, request: Request) -> Path:
     made = flow.plan(request)
-    pictures = render(made.plan.model_dump(by_alias=True), made.platform) if request.plots else {}
+    pictures = pictures_of(made.plan.model_dump(by_alias=True), lambda: made.platform).files if request.plots else {}
     found = None if made.extras is None else made.extras(SILENT)
     beside = {} if found is None else extra_files(made.plan, found, made.platform, backend_named(request.backend))
     write(out, made.files | beside | pictures, {})

@@ -29,11 +29,12 @@ _ALL, _FIRST, _SECOND = "floorplan", "floorplan_fpga0", "floorplan_fpga1"
 
 
 Content = Callable[[str], bytes]
-"""Gives a picture as ``png`` or as ``svg``."""
+"""Gives a picture as ``png``, ``svg`` or ``pdf``."""
+ENDINGS = (".png", ".svg", ".pdf")
 
 
 class Picture:
-    """One picture as PNG and as SVG, the same bytes each time.
+    """One picture as PNG, SVG and PDF, the same bytes each time.
 
     As the last value of a notebook's cell it is shown.
     """
@@ -52,8 +53,13 @@ class Picture:
         """The picture as SVG."""
         return self._content("svg")
 
+    @cached_property
+    def pdf(self) -> bytes:
+        """The picture as PDF."""
+        return self._content("pdf")
+
     def save(self, path: str | Path, *, force: bool = False) -> Path:
-        """Write the picture to a file ending in ``.png`` or ``.svg``; return its path. ``force`` replaces a file.
+        """Write the picture to a file in ``.png``, ``.svg`` or ``.pdf``; return its path. ``force`` replaces a file.
 
         Raises
         ------
@@ -63,7 +69,7 @@ class Picture:
         """
         path = Path(path)
         require_picture_file(path, force=force)
-        write_file(path, self.png if path.suffix == ".png" else self.svg, force=force)
+        write_file(path, self._content(path.suffix[1:]), force=force)
         return path
 
     def _repr_png_(self) -> bytes:
@@ -82,8 +88,8 @@ def require_picture_file(path: Path, *, force: bool) -> None:
         If the ending is not that of a picture, or there is such a file and ``force`` is not set.
 
     """
-    if path.suffix not in {".png", ".svg"}:
-        raise InputError(f"{path}: pictures are .png or .svg", hint="give the file one of these endings")
+    if path.suffix not in ENDINGS:
+        raise InputError(f"{path}: pictures are {', '.join(ENDINGS)}", hint="give the file one of these endings")
     require_no_file(path, force=force)
 
 
@@ -146,29 +152,36 @@ def _name(stem: str) -> str:
 def drawn(draw: Callable[[], Drawing]) -> Content:
     """Return a picture that is drawn when it is first asked for; what draws and writes it is loaded only then."""
     written: dict[str, bytes] = {}
+    dpi: dict[str, int] = {}
 
     def content(ending: str) -> bytes:
         with whole_imports():
-            from floorflow.view.files import png_bytes, svg_bytes
+            from floorflow.view.files import dpi_of, pdf_bytes, png_bytes, svg_bytes
 
         with _DRAWING:
+            if ending == "pdf":
+                return pdf_bytes(draw())
             if not written:
-                written["svg"] = svg_bytes(draw())
+                drawing = draw()
+                written["svg"], dpi["png"] = svg_bytes(drawing), dpi_of(drawing)
             if ending not in written:
-                written[ending] = png_bytes(written["svg"])
+                written[ending] = png_bytes(written["svg"], dpi["png"])
             return written[ending]
 
     return content
 
 
-def pictures_of(plan: Mapping[str, Any], platform: Callable[[], Platform]) -> Pictures:
-    """Return the pictures of a plan as plan.json holds it, on its platform."""
+def pictures_of(
+    plan: Mapping[str, Any], platform: Callable[[], Platform], style: str = "review", by: str | None = None
+) -> Pictures:
+    """Return the pictures of a plan as plan.json holds it, on its platform; floorplans in a style, by a colouring."""
 
     def contents() -> Mapping[str, Content]:
         with whole_imports():
             from floorflow.view.files import charts
+            from floorflow.view.sheet import STYLES
 
-        return {stem: drawn(draw) for stem, draw in charts(plan, platform()).items()}
+        return {stem: drawn(draw) for stem, draw in charts(plan, platform(), STYLES[style], by).items()}
 
     return Pictures(contents)
 

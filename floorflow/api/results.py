@@ -24,7 +24,7 @@ from floorflow.api.folders import (
     save,
     save_later,
 )
-from floorflow.api.pictures import FOLDER, Pictures, pictures_in, pictures_of
+from floorflow.api.pictures import FOLDER, Picture, Pictures, pictures_in, pictures_of
 from floorflow.errors import InputError
 from floorflow.importing import whole_imports
 from floorflow.output import RUN_FILE, require_free
@@ -233,6 +233,33 @@ class Plan(SavedPlan):
     def pictures(self) -> Pictures:
         """The pictures by name: ``floorplan``, ``floorplan_fpga0``, ..., ``partition``, ``folding``, ``search``."""
         return self._saved_pictures or pictures_of(self.plan.model_dump(by_alias=True), self._platform)
+
+    def drawn(self, picture: str = "floorplan", style: str = "review", by: str | None = None) -> Picture:
+        """Draw one of `pictures` again: a floorplan in a style, its modules coloured by something.
+
+        ``style``: ``review``, ``paper`` (a column of 3.5 inches), ``wide paper`` (7.16 inches), no text of either below
+        7 points, ``slide``. ``by``: ``kind``, ``order``, ``slot``, ``fill``, ``interval``, ``likelihood``, ``network``.
+
+        Raises
+        ------
+        InputError
+            If there is no such picture, style or colouring, or the picture is no floorplan and knows neither.
+
+        """
+        with whole_imports():
+            from floorflow.view.colouring import COLOURINGS
+            from floorflow.view.sheet import STYLES
+
+        plain = style == "review" and by is None
+        found = pictures_of(self.plan.model_dump(by_alias=True), self._platform, style, by)
+        for name, known in ((style, STYLES), (by or "order", COLOURINGS)):
+            if name not in known:
+                raise InputError(f"no floorplan is drawn by '{name}'", hint=f"there are {', '.join(known)}")
+        named = [name for name in found if plain or name.startswith("floorplan")]
+        if picture not in named:
+            which = "picture" if plain else "picture with styles and colourings"
+            raise InputError(f"no {which} is called '{picture}'", hint=f"there are {', '.join(named)}")
+        return found[picture]
 
     @property
     def extras(self) -> facts.Extras | None:

@@ -157,8 +157,8 @@ def _row(folder: Path, asked: Sequence[Asked], index: int, told: Mapping[str, Ma
 def _write(result: SweepResult, title: str, times: Sequence[tuple[str, float | None]]) -> None:
     """Write the table, the times, the pictures and the page."""
     with whole_imports():
+        from floorflow.view.page.sweep import sweep_page
         from floorflow.view.pictures.sweep import sweep_charts
-        from floorflow.view.sweep_page import sweep_page
 
     out, rows = result.out, result.rows
     files = {TABLE: _csv([[*rows[0]], *(row.values() for row in rows)]), TIMES: _csv([("point", "wall_s"), *times])}

@@ -37,6 +37,7 @@ COMMANDS = {
     "bind": "Bind a plan's constraints to the cells of a build of it; exit 2 if it cannot be told which is which.",
     "sweep": "Plan models x platforms x options of a file, each apart; one table and page of all; resumes if killed.",
     "next": "Show the way from a plan to a bitstream, command by command: its NEXT.md, as seen from here.",
+    "draw": "Draw a picture of a plan again, in another style, by other colours, as SVG, PNG or PDF.",
     "explain": "Explain a plan: why this rate, what is short, what one step more or less gives; or one thing in it.",
     "diff": "Compare two plans: rate, room, foldings, places, options; exit 1 where --require does not hold.",
     "cost": "Tell cycles, resources and stream widths of single engines, one a line; exit 2 if a line is bad.",
@@ -85,7 +86,8 @@ _HOMES = {
     **{name: ("builds", name) for name in ("audit", "bind", "calibrate")},
     **{name: ("studies", name) for name in ("compare", "cost", "pareto")},
     "bug-report": ("bug_report", "bug_report"),
-    "next": ("next", "next_"),
+    "next": ("plans", "next_"),
+    "draw": ("plans", "draw"),
 }
 """Module of `floorflow.cli` and function of a command that is not called as both are."""
 

@@ -97,7 +97,8 @@ def label_background(sheet: Sheet, frame: Frame, die: Die, occupied: Occupied) -
 def label_area(sheet: Sheet, area: Box, name: str, occupied: Occupied) -> None:
     """Name an area in points at the first free place in it, if there is one."""
     x, y = area.centre
-    for size, turned, share in product((7.5, 6.5, 5.5), (False, True), (0.0, 0.25, -0.25)):
+    sizes = [size for size in (7.5, 6.5, 5.5) if size >= sheet.style.least_type]
+    for size, turned, share in product(sizes, (False, True), (0.0, 0.25, -0.25)):
         width, height = block_size((name,), size)
         box = Box.around(x, y + share * area.height, *((height, width) if turned else (width, height)))
         if area.holds(box) and occupied.take_first([box]):

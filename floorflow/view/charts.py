@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import StringIO
+from io import BytesIO, StringIO
 from typing import Any
 
 import matplotlib as mpl
@@ -31,6 +31,7 @@ _SETTINGS: Any = {
     "font.family": ["sans-serif"],
     "font.sans-serif": [FAMILY],
     "hatch.linewidth": 0.5,
+    "pdf.fonttype": 42,
     "svg.fonttype": "none",
     "svg.hashsalt": "floorflow",
     "text.parse_math": False,
@@ -53,6 +54,14 @@ def figure_svg(figure: Figure) -> str:
         figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": "floorflow"})
     # Without this, spaces beside one another would be one where the SVG is shown.
     return stream.getvalue().replace("<svg ", '<svg xml:space="preserve" ', 1)
+
+
+def figure_pdf(figure: Figure) -> bytes:
+    """Return a figure as PDF without date, its fonts in it."""
+    stream = BytesIO()
+    with drawing_settings():
+        figure.savefig(stream, format="pdf", metadata={"CreationDate": None, "Creator": "floorflow"})
+    return stream.getvalue()
 
 
 def write_lines(figure: Figure, left: float, *lines: tuple[str, float]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
 
 FABRIC, HARD = "logic", "IO, transceivers, hard blocks"
-ABSENT = "processor or no fabric: a pblock over it has no sites there"
+ABSENT = "processor or no fabric: no sites there"
 _KINDS = {
     "clb": FABRIC,
     "interconnect": FABRIC,

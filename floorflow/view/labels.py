@@ -57,19 +57,24 @@ class Label:
         sheet.write(*at, text, self.size, align="middle", middle=True, turned=self.turned, plate=plate, z=13)
 
 
-def place_labels(placed: Sequence[tuple[int, Box, Iterator[Wording]]], occupied: Occupied) -> dict[int, Label]:
+def place_labels(
+    placed: Sequence[tuple[int, Box, Iterator[Wording]]], occupied: Occupied, least_type: float = 0.0
+) -> dict[int, Label]:
     """Return a label for each numbered area in points, in the first of its wordings that fits; none overlap.
+
+    No text is smaller than ``least_type``.
 
     Labels that fit into their area are placed first; numbers of smaller ones take what is left.
     """
     labels: dict[int, Label] = {}
     for number, area, wordings in placed:
-        label = _inside(wordings, area, occupied)
+        readable = (wording for wording in wordings if wording[1] >= least_type)
+        label = _inside(readable, area, occupied)
         if label is not None:
             labels[number] = label
     for number, area, _ in placed:
         if number not in labels:
-            labels[number] = _outside(str(number), area, occupied)
+            labels[number] = _outside(str(number), area, occupied, max(least_type, 6.0))
     return labels
 
 
@@ -83,9 +88,9 @@ def _inside(wordings: Iterator[Wording], area: Box, occupied: Occupied) -> Label
     return None
 
 
-def _outside(number: str, area: Box, occupied: Occupied) -> Label:
+def _outside(number: str, area: Box, occupied: Occupied, size: float) -> Label:
     """Put the number on the nearest free place around a rectangle too small to hold it."""
-    width, height = _boxed((number,), 6.0)
+    width, height = _boxed((number,), size)
     x, y = area.centre
     steps = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
     places = (
@@ -95,7 +100,7 @@ def _outside(number: str, area: Box, occupied: Occupied) -> Label:
     )
     middle = Box.around(x, y, width, height)
     box = occupied.take_first(places) or middle
-    return Label((number,), 6.0, turned=False, box=box, leader=None if box == middle else (x, y))
+    return Label((number,), size, turned=False, box=box, leader=None if box == middle else (x, y))
 
 
 def _boxed(lines: tuple[str, ...], size: float) -> tuple[float, float]:
@@ -146,7 +151,7 @@ def draw_port_marks(
 ) -> dict[str, Box]:
     """Mark the ports that streams use and write beside them which; return the mark in points by a stream's end.
 
-    On a ``small`` die those of links are left out, and texts stand outside it.
+    On a ``small`` die those of links are left out, and texts stand outside it; in a style with a page there are none.
     """
     ports = _ports(frame, scene, small=small)
     for port in ports:
@@ -154,7 +159,8 @@ def draw_port_marks(
     for port in ports:
         sheet.rectangle(port.area, edge=port.colour, width=1.6, z=8)
         sheet.mark(port.mark.centre, port.kind, 5.5, fill=port.colour, edge="white", z=14)
-        _write_port(sheet, frame, scene, port, occupied, small=small)
+        if sheet.style.is_whole:
+            _write_port(sheet, frame, scene, port, occupied, small=small)
     return {name: port.mark for port in ports for name in port.names}
 
 
@@ -233,7 +239,7 @@ def _write_port(sheet: Sheet, frame: Frame, scene: Scene, port: _Port, occupied:
     box = min([place for place in places if occupied.free(place, 1.5)] or places, key=lines_hidden)
     occupied.take(box)
     nearest = min(max(x, box.left), box.right), min(max(y, box.bottom), box.top)
-    sheet.line((x, y), nearest, colour=port.colour, width=1.2, z=12.5)
+    sheet.line((x, y), nearest, colour=port.colour, width=0.5, dashes=(3.0, 2.0), z=8.5)  # thin: it is no stream
     plate = {"fill": "white", "edge": port.colour, "width": 0.6, "pad": 1.0}
     sheet.sign(box, "\n".join(port.lines), _PORT_SIZE, colour=port.colour, plate=plate, z=13)
 

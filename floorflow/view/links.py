@@ -11,7 +11,6 @@ from floorflow.view.palette import LINK, QUIET
 from floorflow.view.sheet import Sheet
 from floorflow.view.slots import LinkView
 
-MOST_IN_A_ROW = 4
 LANE = 26.0
 """Points left of a row for the link from the row above, and between rows for its path there."""
 _GUTTER = 12.0
@@ -22,9 +21,9 @@ _BESIDE, _LOWER = 9.0, 7.0
 """Points beside an FPGA at which a link in a gutter goes down and up, and below other links at which it leaves."""
 
 
-def rows_of(count: int) -> tuple[range, ...]:
-    """Share FPGAs numbered from 0 evenly over as few rows as hold them."""
-    rows = -(-count // MOST_IN_A_ROW)
+def rows_of(count: int, most: int = 4) -> tuple[range, ...]:
+    """Share FPGAs numbered from 0 evenly over as few rows as hold them, ``most`` in each."""
+    rows = -(-count // most)
     width = -(-count // rows)
     return tuple(range(start, min(start + width, count)) for start in range(0, count, width))
 
@@ -73,7 +72,7 @@ class Gutters:
         for streams, (before, end) in zip(link.streams, (path[-2:], (path[1], path[0])), strict=True):
             if streams:
                 sheet.arrow(before, end, head=9.0, colour=LINK, width=2.4, z=8)
-        if gutter:
+        if gutter and sheet.style.is_whole:
             (left, y), (right, _) = sorted(path[2:4])
             there, back = link.loads
             text, colour = f"{link.name}  → {there}, ← {back}", LINK if link.is_used else QUIET

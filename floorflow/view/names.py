@@ -43,6 +43,13 @@ def engines_by_id(plan: Plan) -> dict[str, Mapping[str, Any]]:
     return {name: engine for name, _, engine in all_engines(plan)}
 
 
+def core_rank(engine: Mapping[str, Any]) -> int:
+    """Order engines by what a reader looks for: core engines with weights, other core engines, the rest."""
+    if engine["role"] != "core":
+        return 2
+    return 0 if engine["weight_bits"] else 1
+
+
 def network_names(plan: Plan) -> tuple[str, ...]:
     """Return the networks of the plan in its order."""
     return tuple(network["name"] for network in plan["networks"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib as mpl
 from matplotlib.colors import to_hex, to_rgb
 
@@ -47,8 +45,10 @@ COLUMN_COLOURS = {
 """Tints of the physical columns, in the order of the key, by what `floorflow.view.die` calls them."""
 
 
-_FAMILIES = ("Blues", "Greens", "Purples", "YlOrBr", "Reds", "Greys")
-"""Of several networks each has one of these ramps, in this order and over again."""
+APART = ("#88ccee", "#ddcc77", "#44aa99", "#cc6677", "#999933", "#117733", "#882255", "#332288")
+"""Tol's muted colours: all eyes tell them apart. Things that are named have them in turn."""
+UNKNOWN = "#dddddd"
+"""What has no value, and names beyond those that have a colour."""
 
 
 def module_colours(count: int) -> tuple[Colour, ...]:
@@ -57,28 +57,35 @@ def module_colours(count: int) -> tuple[Colour, ...]:
     Order stays visible (dark to light), and neighbours in the pipeline, which often abut, differ in
     lightness by more than the eye's threshold even with many modules.
     """
-    return _ramp("viridis", count, (0.12, 0.95))
-
-
-def network_colours(network: int, count: int) -> tuple[Colour, ...]:
-    """Return one colour a module of a network among several, dark to light within the network's own hue."""
-    return _ramp(_FAMILIES[network % len(_FAMILIES)], count, (0.85, 0.45))
-
-
-def colours_by_network(networks: Sequence[int]) -> tuple[Colour, ...]:
-    """Return one colour a module in the family of its network, given by number."""
-    ramps = {network: iter(network_colours(network, networks.count(network))) for network in set(networks)}
-    return tuple(next(ramps[network]) for network in networks)
-
-
-def _ramp(name: str, count: int, ends: tuple[float, float]) -> tuple[Colour, ...]:
-    ramp, (first, last) = mpl.colormaps[name], ends
-    colours = []
+    ramp, colours = mpl.colormaps["viridis"], []
     for index in range(count):
         pale = 0.62 if index % 2 else 0.30
-        red, green, blue, _ = ramp(first + (last - first) * index / max(count - 1, 1))
+        red, green, blue, _ = ramp(0.12 + 0.83 * index / max(count - 1, 1))
         colours.append(to_hex((_pale(red, pale), _pale(green, pale), _pale(blue, pale))))
     return tuple(colours)
+
+
+def network_colour(network: int) -> Colour:
+    """Return the colour of a network among several, given by number."""
+    return APART[network % len(APART)]
+
+
+def shades(number: int, count: int) -> tuple[Colour, ...]:
+    """Return shades of one of the colours that stand apart, from it to a pale one."""
+    red, green, blue = to_rgb(APART[number % len(APART)])
+    whites = (0.65 * index / max(count - 1, 1) for index in range(count))
+    return tuple(to_hex((_pale(red, white), _pale(green, white), _pale(blue, white))) for white in whites)
+
+
+def level_colour(level: float) -> Colour:
+    """Return the colour of a level from 0 to 1, by cividis, which the colour-blind see alike: light to dark."""
+    return to_hex(mpl.colormaps["cividis"](1 - level))
+
+
+def ink_on(colour: Colour) -> Colour:
+    """Return black or white, which is better read on a colour."""
+    red, green, blue = to_rgb(colour)
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > 0.45 else "#ffffff"
 
 
 def darker(colour: Colour, share: float = 0.55) -> Colour:

@@ -8,27 +8,30 @@ from dataclasses import dataclass
 
 from floorflow.view.box import Box
 from floorflow.view.names import NetworkView
-from floorflow.view.palette import BAR, CROSSING, INK, QUIET, RULE, TRACK, darker, network_colours
+from floorflow.view.palette import BAR, CROSSING, INK, QUIET, RULE, TRACK, Colour, darker, ink_on, network_colour
 from floorflow.view.sheet import Sheet, Style
 from floorflow.view.slots import Use
-from floorflow.view.text import clipped, shortened, text_width
+from floorflow.view.text import clipped, shortened, text_width, wrapped
 
 MARGIN = 18.0
 """Points around all pictures."""
+PAGE_PAD, PAGE_HEAD = 8.0, 40.0
+"""Points around a picture on a page of its own size, and of the head of a slide."""
 ROW = 12.0
 """Height of a line of a table or key in points."""
 BAR_ROW = 10.5
 """Height of a bar's line in points."""
-BAR_KEY = "63% of 70%: used and limit (tick), both as shares of what shell and infrastructure leave"
-_SIZE, _KEY_SIZE = 6.5, 7.0
+BAR_KEY = "bars: share used of what shell and infrastructure leave; tick: most allowed"
+KEY_SIZE = 7.0
+_SIZE, _ENTRY_GAP = 6.5, 13.0
 _BAR_NAME = 36.0
-_SAMPLE, _LEGEND_SIZE, _SWATCH, _SAMPLES = 19.0, 8.0, 11.0, 4
-"""Width of a sample in keys; font size, width of a colour sample and samples of a line of the legend."""
+_SAMPLE, _LEGEND_SIZE = 19.0, 8.0
+"""Width of a sample in keys, font size of the legend."""
 _MOST_NAME = 150.0
 """Points that a network's name may take."""
 
 Entry = tuple[str, str, Style]
-"""Of a key: the text, what its sample is (``area``, ``line`` or a kind of mark), and how it is drawn."""
+"""Of a key: text, kind of its sample (``area``, ``line``, ``number 7``, a mark or none), and how that is drawn."""
 
 
 def write_head(sheet: Sheet, title: str, *lines: str) -> float:
@@ -43,25 +46,68 @@ def write_head(sheet: Sheet, title: str, *lines: str) -> float:
     return y + 6
 
 
-def draw_key(sheet: Sheet, top: float, entries: Iterable[Entry]) -> float:
-    """Explain colours, hatches, lines and marks from the left margin on, in as many lines as that takes.
+def key_lines(entries: Iterable[Entry], width: float) -> list[list[Entry]]:
+    """Share the entries of a key among lines of a width in points."""
+    lines: list[list[Entry]] = []
+    room = 0.0
+    for entry in (part for whole in entries for part in _fitting(whole, width)):
+        if not lines or entry_width(entry) > room:
+            lines.append([])
+            room = width
+        lines[-1].append(entry)
+        room -= entry_width(entry) + _ENTRY_GAP
+    return lines
+
+
+def _fitting(entry: Entry, width: float) -> list[Entry]:
+    """Break a sentence that is wider than the key; shorten the text of a sample that is."""
+    text, kind, style = entry
+    if entry_width(entry) <= width:
+        return [entry]
+    if kind:
+        return [(shortened(text, width - _SAMPLE - 4, KEY_SIZE), kind, style)]
+    return [(line, kind, style) for line in wrapped(text, width, KEY_SIZE, 3)]
+
+
+def entry_width(entry: Entry) -> float:
+    """Return the width of an entry with its sample, which a sentence does not have."""
+    return text_width(entry[0], KEY_SIZE) + (_SAMPLE + 4 if entry[1] else 0.0)
+
+
+def draw_key(
+    sheet: Sheet, top: float, entries: Iterable[Entry], left: float = MARGIN, right: float | None = None
+) -> float:
+    """Explain colours, hatches, lines and marks between two margins, in as many lines as that takes.
 
     Return the base line of the next line.
     """
-    x, y = MARGIN, top
-    for text, kind, style in entries:
-        width = _SAMPLE + 4 + text_width(text, _KEY_SIZE)
-        if x + width > sheet.width - MARGIN and x > MARGIN:
-            x, y = MARGIN, y - ROW
-        if kind == "area":
-            sheet.rectangle(Box(x, y - 1.5, x + _SAMPLE, y + 6.5), **{"width": 0.5, **style}, z=5)
-        elif kind == "line":
-            sheet.line((x, y + 2.5), (x + _SAMPLE, y + 2.5), **{"width": 2.0, **style}, z=5)
-        else:
-            sheet.mark((x + _SAMPLE / 2, y + 2.6), kind, **style, z=5)
-        sheet.write(x + _SAMPLE + 4, y, text, _KEY_SIZE)
-        x += width + 13
-    return y - ROW
+    y = top
+    for line in key_lines(entries, (sheet.width - MARGIN if right is None else right) - left):
+        x = left
+        for text, kind, style in line:
+            _draw_sample(sheet, x, y, kind, style)
+            sheet.write(x + (_SAMPLE + 4 if kind else 0.0), y, text, KEY_SIZE, colour=INK if kind else QUIET)
+            x += entry_width((text, kind, style)) + _ENTRY_GAP
+        y -= ROW
+    return y
+
+
+def _draw_sample(sheet: Sheet, x: float, y: float, kind: str, style: Style) -> None:
+    if kind == "area":
+        sheet.rectangle(Box(x, y - 1.5, x + _SAMPLE, y + 6.5), **{"width": 0.5, **style}, z=5)
+    elif kind == "line":
+        sheet.line((x, y + 2.5), (x + _SAMPLE, y + 2.5), **{"width": 2.0, **style}, z=5)
+    elif kind.startswith("number "):
+        draw_number(sheet, Box(x, y - 1.8, x + _SAMPLE, y + 7.2), kind.partition(" ")[2], style["fill"], KEY_SIZE)
+    elif kind:
+        sheet.mark((x + _SAMPLE / 2, y + 2.6), kind, **style, z=5)
+
+
+def draw_number(sheet: Sheet, box: Box, number: str, colour: Colour, size: float) -> None:
+    """Write a module's number on its colour."""
+    sheet.rectangle(box, fill=colour, edge=darker(colour), width=0.7, z=15)
+    at = box.centre[0], box.bottom + (box.height - 0.73 * size) / 2
+    sheet.write(*at, number, size, colour=ink_on(colour), bold=True, align="middle")
 
 
 def legend_height(networks: Sequence[NetworkView]) -> float:
@@ -69,17 +115,16 @@ def legend_height(networks: Sequence[NetworkView]) -> float:
     return 12.5 * len(networks) + 5.0 * bool(networks)
 
 
-def draw_legend(sheet: Sheet, top: float, networks: Sequence[NetworkView]) -> None:
-    """Draw a line for each network downwards from ``top``: colours, name, numbers of its modules, and rate."""
+def draw_legend(sheet: Sheet, top: float, networks: Sequence[NetworkView], *, coloured: bool = True) -> None:
+    """Draw a line for each network downwards from ``top``: its colour, name, numbers of its modules, and rate."""
     names = [shortened(network.name, _MOST_NAME, _LEGEND_SIZE) for network in networks]
     name_width = max((text_width(name, _LEGEND_SIZE, bold=True) for name in names), default=0.0)
-    name_left = MARGIN + _SAMPLES * _SWATCH + 6
+    name_left = MARGIN + _SAMPLE + 6
     text_left = name_left + name_width + 8
     for index, (network, name) in enumerate(zip(networks, names, strict=True), start=1):
         y = top - index * 12.5 + 3
-        for number, colour in enumerate(network_colours(network.number, _SAMPLES)):
-            left = MARGIN + number * _SWATCH
-            sheet.rectangle(Box(left, y - 1.5, left + _SWATCH, y + 7), fill=colour, edge=darker(colour), width=0.6)
+        if coloured:
+            _draw_sample(sheet, MARGIN, y, "area", {"fill": network_colour(network.number)})
         sheet.write(name_left, y, name, _LEGEND_SIZE, bold=True)
         first, last = network.modules or (0, 0)
         modules = (
@@ -91,12 +136,12 @@ def draw_legend(sheet: Sheet, top: float, networks: Sequence[NetworkView]) -> No
 
 def draw_bars(sheet: Sheet, left: float, right: float, y: float, use: Mapping[str, Use]) -> float:
     """Draw a bar a resource downwards from ``y``, its limit as a tick; return where the next line may begin."""
-    track_right = right - text_width("100% of 100%", _SIZE) - 4
+    track_right = right - text_width("100%, at most 100%", _SIZE) - 4
     for name, amount in use.items():
         y -= BAR_ROW
         sheet.write(left, y, name, _SIZE)
         draw_bar(sheet, Box(left + _BAR_NAME, y - 0.6, track_right, y + 5.6), amount)
-        sheet.write(right, y, f"{amount.share:.0%} of {amount.limit:.0%}", _SIZE, align="end")
+        sheet.write(right, y, f"{amount.share:.0%}, at most {amount.limit:.0%}", _SIZE, align="end")
     return y
 
 

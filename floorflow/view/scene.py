@@ -22,18 +22,19 @@ from floorflow.view.channels import (
     read_longest,
     read_streams,
 )
+from floorflow.view.colouring import colouring_of
 from floorflow.view.names import (
     TIMES,
     NetworkView,
     Plan,
+    core_rank,
     engines_by_id,
     headline,
-    module_networks,
     modules_in_order,
     rate_text,
     read_networks,
 )
-from floorflow.view.palette import Colour, colours_by_network, module_colours
+from floorflow.view.palette import Colour
 from floorflow.view.slots import SlotView, read_slots
 from floorflow.view.text import shortened, text_width
 
@@ -133,6 +134,9 @@ class Scene:
     parallelism: str
     """What the numbers of core engines count: names joined by a multiplication sign, or nothing."""
     modules: tuple[ModuleView, ...]
+    colours_say: str
+    legend: tuple[tuple[str, Colour], ...]
+    """What the colours of modules say, and samples of them."""
     streams: tuple[StreamView, ...]
     ports: tuple[LinkPort, ...]
     crossings: tuple[CrossingView, ...]
@@ -169,10 +173,10 @@ class Scene:
         return {self.outside[end].kind for end in ends & self.outside.keys()}
 
 
-def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
-    """Read everything that the picture of one FPGA shows.
+def read_scene(plan: Plan, fpga: str, phase: int = 0, by: str | None = None) -> Scene:
+    """Read everything that the picture of one FPGA shows, its modules coloured ``by`` one of `COLOURINGS`.
 
-    Raises InputError if the plan has no floorplan of that FPGA.
+    Raises InputError if the plan has no floorplan of that FPGA, or there is no such colouring.
     """
     floorplans, channels = plan["phases"][phase]["floorplan"], plan["phases"][phase]["channels"]
     if fpga not in floorplans:
@@ -182,13 +186,17 @@ def read_scene(plan: Plan, fpga: str, phase: int = 0) -> Scene:
         )
     entry = next(item for item in plan["platform"]["fpgas"] if item["name"] == fpga)
     unstated = ", ".join(entry.get("unstated", ()))
+    colouring = colouring_of(plan, phase, by)
+    modules = tuple(_read_modules(plan, fpga, phase, colouring.colours))
     return Scene(
         fpga=fpga,
         title=headline(plan, f"{entry['board']}, {fpga}", phase),
         subtitle=rate_text(plan, phase),
         networks=read_networks(plan, phase),
         parallelism=parallelism_text(plan, phase),
-        modules=tuple(_read_modules(plan, fpga, phase)),
+        modules=modules,
+        colours_say=colouring.says,
+        legend=tuple(colouring.legend(module.colour for module in modules)),
         streams=read_streams(plan, fpga, phase),
         ports=read_link_ports(plan, fpga, phase),
         crossings=read_crossings(plan, fpga, phase),
@@ -224,12 +232,6 @@ def filled_by_one(plan: Plan, fpga: str, phase: int) -> str:
     return f"no floorplan: the module {largest} has {share:.0%} of the plan's LUTs, no pblock is needed"
 
 
-def colours_in_order(plan: Plan, phase: int) -> tuple[Colour, ...]:
-    """Return the colours of all modules in dataflow order: one ramp, or one for each network of several."""
-    networks = module_networks(plan, phase)
-    return colours_by_network(networks) if len(plan["networks"]) > 1 else module_colours(len(networks))
-
-
 def _read_regions(plan: Plan, fpga: str, phase: int) -> Iterator[RegionView]:
     here = plan["phases"][phase].get("region")
     for region in (plan.get("reconfigurable") or {"regions": []})["regions"]:
@@ -243,8 +245,8 @@ def _at_boundaries(crossing: Mapping[str, Any], *, built: bool) -> str:
     return "FIFO each side" if built and crossing.get("fifos") else "no registers built"
 
 
-def _read_modules(plan: Plan, fpga: str, phase: int) -> Iterator[ModuleView]:
-    content, colours = plan["phases"][phase], colours_in_order(plan, phase)
+def _read_modules(plan: Plan, fpga: str, phase: int, colours: Sequence[Colour]) -> Iterator[ModuleView]:
+    content = plan["phases"][phase]
     for number, module in enumerate(modules_in_order(plan, phase), start=1):
         pblock = content["floorplan"][fpga]["pblocks"].get(module["name"])
         if pblock is not None:
@@ -275,12 +277,12 @@ def read_contents(plan: Plan, phase: int, engines: Sequence[str]) -> Contents:
     """Read what a module of these engines holds."""
     known = engines_by_id(plan)
     inside = [(known[name], _folded(plan, phase, name)) for name in engines]
-    foremost = min((_rank(engine) for engine, _ in inside), default=0)
-    core_first = sorted(inside, key=lambda pair: _rank(pair[0]) > foremost)
-    is_merged = sum(_rank(engine) == 0 for engine, _ in inside) > 1
+    foremost = min((core_rank(engine) for engine, _ in inside), default=0)
+    core_first = sorted(inside, key=lambda pair: core_rank(pair[0]) > foremost)
+    is_merged = sum(core_rank(engine) == 0 for engine, _ in inside) > 1
     if is_merged:
         labels = [engine["label"] for engine, _ in core_first]
-        core = {engine["label"] for engine, _ in inside if _rank(engine) == 0}
+        core = {engine["label"] for engine, _ in inside if core_rank(engine) == 0}
         commonest = sorted(dict.fromkeys(labels), key=lambda label: (label not in core, -labels.count(label)))
         engine_texts = tuple(f"{labels.count(label)} {label}" for label in commonest)
     else:
@@ -301,13 +303,6 @@ def _folded(plan: Plan, phase: int, engine: str) -> Mapping[str, Any]:
     """Return how an engine is folded in a phase; nothing if it does not run there."""
     foldings = (network["folding"]["engines"] for network in plan["phases"][phase]["networks"])
     return next((engines[engine] for engines in foldings if engine in engines), {})
-
-
-def _rank(engine: Mapping[str, Any]) -> int:
-    """Order engines by what a reader looks for: core engines with weights, other core engines, the rest."""
-    if engine["role"] != "core":
-        return 2
-    return 0 if engine["weight_bits"] else 1
 
 
 def _engine_text(engine: Mapping[str, Any], folding: Mapping[str, Any]) -> str:

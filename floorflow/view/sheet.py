@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -32,6 +32,49 @@ _MARKS: dict[str, list[Point]] = {
     "pentagon": [(math.sin(0.4 * math.pi * corner), math.cos(0.4 * math.pi * corner)) for corner in range(5)],
 }  # fmt: skip
 """Corners of marks two units across."""
+
+
+@dataclass(frozen=True)
+class PictureStyle:
+    """For what a picture is made. The page is in points as printed: ``scale`` of them are one of the sheet."""
+
+    width: float | None = None
+    """Of the page; None: as wide as the picture needs."""
+    height: float | None = None
+    """Of the page; None: as high as the picture needs, of a die at most ``die_height``."""
+    scale: float = 1.0
+    dpi: int = 110
+    least_type: float = 5.0
+    """Points of the sheet that the smallest text has."""
+    die_height: float = 0.0
+    in_a_row: int = 4
+    """FPGAs side by side."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether title, use of slots and the table of modules belong to the picture."""
+        return self.width is None
+
+    @property
+    def sheet_width(self) -> float:
+        """Return the width of the page in points of the sheet."""
+        return (self.width or 0.0) / self.scale
+
+    @property
+    def sheet_height(self) -> float:
+        """Return the most points of the sheet that it may be high: without a height of its own nine inches."""
+        return (self.height or 648.0) / self.scale
+
+
+REVIEW = PictureStyle()
+_PAPER = PictureStyle(252.0, None, 7 / 6.5, 300, 6.5, 330.0, 2)
+STYLES = {
+    "review": REVIEW,
+    "paper": _PAPER,
+    "wide paper": replace(_PAPER, width=515.5, die_height=290.0, in_a_row=4),
+    "slide": PictureStyle(960.0, 540.0, 1.8, 144, 6.5, 240.0, 4),
+}
+"""On a screen; in a column of 3.5 inches, or over both (7.16), with no text below 7 points; on a slide of 16 to 9."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +110,7 @@ class Sheet:
     height: float
     shapes: list[Shape] = field(default_factory=list)
     texts: list[Written] = field(default_factory=list)
+    style: PictureStyle = REVIEW
 
     def rectangle(self, box: Box, *, z: float = 1.0, name: str = "", **style: Any) -> None:
         """Draw a rectangle; ``style`` as of `_painted`. ``name`` becomes the element's id, and shows on a pointer."""
@@ -177,7 +221,8 @@ class Sheet:
     def svg(self) -> str:
         """Return the sheet as SVG."""
         width, height = _n(self.width), _n(self.height)
-        size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
+        page = (_n(size * self.style.scale) for size in (self.width, self.height))
+        size = 'width="{}pt" height="{}pt" '.format(*page) + f'viewBox="0 0 {width} {height}"'
         fonts = f'font-family="{FAMILY}, Verdana, sans-serif" xml:space="preserve"'
         return "\n".join([
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} {fonts}>',

@@ -12,6 +12,9 @@ import pytest
 
 import floorflow as ff
 from floorflow.api.folders import PAGE_FILE
+from floorflow.view.files import svg_bytes
+from floorflow.view.page.sweep import sweep_page
+from floorflow.view.pictures.sweep import sweep_charts
 from tests.conftest import Planned
 from tests.plans import CNV, PLANS, TFC
 from tests.reconfigured import quick_request
@@ -204,6 +207,34 @@ def test_two_networks(opened: Callable[..., Any]) -> None:
 @pytest.mark.slow
 def test_copies_of_a_network(opened: Callable[..., Any]) -> None:
     looks_right(ff.plan(CNV, "alveo-u250", effort="fast", replicas=4).page, opened)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("regions", [1, 2])
+def test_chunks_in_reconfigurable_regions(regions: int, opened: Callable[..., Any]) -> None:
+    options = {"reconfigure": "partial", "area": 0.7, "regions": regions}
+    plan = ff.plan(CNV, "pynq-z1", effort="fast", **options)
+    assert len(plan.plan.phases) > 1
+    page = plan.page
+    looks_right(page, opened)
+    assert all(f">region r{number}</text>" in page for number in range(regions))
+
+
+def test_the_page_of_a_sweep(opened: Callable[..., Any]) -> None:
+    found = {"fpgas": 1, "fullest": "LUT fpga0.SLR0", "least_likely": "fpga0.SLR0", "message": "", "hint": ""}
+    rows = [
+        {"number": n, "point": f"p{n}", "code": 0, "model": "cnv_2w2a", "platform": "u250", "option_fps": f"{n}000",
+         "fps": 1000.5 * n, "fullest_share_of_limit": 0.1 * n, "least_likelihood": 0.99, "LUT": 9000 * n, **found}
+        for n in range(1, 5)
+    ]  # fmt: skip
+    rows.append({**rows[-1], "number": 5, "point": "p5", "code": 3, "message": "too <i>large</i>", "hint": "--fpgas 2"})
+    svgs = {name: svg_bytes(chart) for name, chart in sweep_charts(rows).items()}
+    files = {row["point"]: ("points/report.html", "points/report.txt") for row in rows}
+    page = sweep_page("Sweep", "5 points.", rows, options={"option_fps": "fps"}, files=files, pictures=svgs)
+    looks_right(page, opened)
+    with opened(page) as found_page:
+        assert found_page.page.evaluate("[...document.images].every((each) => each.naturalWidth > 0)")
+        assert found_page.page.locator("td i").count() == 0
 
 
 @pytest.mark.slow

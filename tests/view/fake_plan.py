@@ -306,6 +306,7 @@ def _pblocks(platform: Platform, names: list[str], slots: list[Slot], chance: ra
             demand["LUT"] = int(supply["LUT"] * share)
             box = {"left": rect.left, "bottom": rect.bottom, "right": rect.right, "top": rect.top}
             pblocks[name] = {"slot": slot.name, "rectangles": [box], "supply": supply, "demand": demand}
+            pblocks[name]["likelihood"] = 1 - share / 10
     return pblocks
 
 

@@ -14,7 +14,7 @@ from floorflow.view.background import die_key
 from floorflow.view.die import Frame, die_of
 from floorflow.view.names import Plan, slot_labels
 from floorflow.view.page.html import Html, bar, element, in_box, joined, table
-from floorflow.view.palette import Colour, darker, network_colours
+from floorflow.view.palette import Colour, darker, shades
 from floorflow.view.parts import MARGIN, draw_key
 from floorflow.view.pictures.floorplan import draw_die, floorplan_key, marks_key
 from floorflow.view.scene import ModuleView, Scene, read_scene
@@ -156,7 +156,7 @@ def slot_colours(plan: Plan) -> dict[str, Colour]:
     colours: dict[str, Colour] = {}
     for number, fpga in enumerate(plan["platform"]["fpgas"]):
         names = [slot["name"] for slot in fpga["slots"]]
-        colours |= dict(zip(names, network_colours(number, len(names)), strict=True))
+        colours |= dict(zip(names, shades(number, len(names)), strict=True))
     return colours
 
 

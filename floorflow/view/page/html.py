@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from pathlib import Path
 
 _UNBROKEN = re.compile(r"(?<![^\s(])--[a-z][a-z-]*|-&gt;")
-_VOID = {"meta", "rect"}
+_VOID = {"img", "meta", "rect"}
 _ONE_LINE = 22
 """Characters of a cell that is not broken."""
 
@@ -65,6 +68,27 @@ def table(
 def _short(cell: str) -> str:
     """Return the class of a cell that is kept in one line."""
     return ' class="s"' if isinstance(cell, Html) or len(cell) <= _ONE_LINE else ""
+
+
+def document(title: str, body: Html, *, script: str = "", images: bool = False) -> str:
+    """Return a whole file: style and script are known by their digests, ``images`` are in it, all else is refused."""
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    known = {"style-src": style} | ({"script-src": script} if script else {})
+    rules = [f"{name} 'sha256-{_digest(text)}'" for name, text in known.items()] + ["img-src data:"] * images
+    policy = "; ".join(["default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'"])
+    head = joined([
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        Html(f"<style>{style}</style>"),
+    ], "\n")  # fmt: skip
+    end = f"\n<script>{script}</script>" if script else ""
+    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}{end}\n</body></html>\n'
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def listed(sentences: Iterable[str]) -> Html:

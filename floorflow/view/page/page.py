@@ -5,8 +5,6 @@ All is in one file, with a policy that lets the browser ask for nothing and run 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +17,7 @@ from floorflow.facts.next_steps import next_steps
 from floorflow.facts.search import ended, tried_rows
 from floorflow.view.names import networks_text
 from floorflow.view.page.dies import floor
-from floorflow.view.page.html import Html, bar, element, in_box, joined, listed, table
+from floorflow.view.page.html import Html, bar, document, element, in_box, joined, listed, table
 from floorflow.view.page.layers import network_table
 
 if TYPE_CHECKING:
@@ -57,28 +55,8 @@ def page(views: Sequence[Context], platform: Platform, way: Sequence[BuildStep])
     hatches = Html(f'<svg class="hatches" aria-hidden="true"><defs>{"".join(patterns.values())}</defs></svg>')
     body = [element("header", element("h1", title), made, links), hatches, element("main", *parts)]
     told = element("p", id="told", hidden="")
-    return _whole(title, joined([*body, told], "\n"))
-
-
-def _whole(title: str, body: Html) -> str:
-    """Return the file: style and script are known by their digests, all else is refused."""
-    style, script = (Path(__file__).with_name(f"page.{end}").read_text(encoding="utf-8") for end in ("css", "js"))
-    known = {"style-src": style, "script-src": script}
-    rules = [f"{name} 'sha256-{_digest(text)}'" for name, text in known.items()]
-    policy = "; ".join(["default-src 'none'", *rules, "base-uri 'none'", "form-action 'none'"])
-    head = joined([
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", title),
-        Html(f"<style>{style}</style>"),
-    ], "\n")  # fmt: skip
-    whole = joined([Html("<!DOCTYPE html>"), Html(f'<html lang="en"><head>{head}</head>')], "\n")
-    return f"{whole}\n<body>\n{body}\n<script>{script}</script>\n</body></html>\n"
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    script = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
+    return document(title, joined([*body, told], "\n"), script=script)
 
 
 def _summary(views: Sequence[Context]) -> Html:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from floorflow.errors import InputError
 from floorflow.view.charts import POINTS_PER_INCH, SIZE, drawing_settings, dress, write_key, write_lines
 from floorflow.view.names import Plan, network_names, networks_text, platform_text
-from floorflow.view.palette import BAR, CROSSING, DOUBT, INK, OPEN, QUIET, Colour, darker, network_colours
+from floorflow.view.palette import BAR, CROSSING, DOUBT, INK, OPEN, QUIET, Colour, darker, network_colour
 from floorflow.view.parts import time_text, time_unit
 from floorflow.view.text import clipped
 
@@ -53,7 +53,7 @@ def _write_head(figure: Figure, plan: Plan, what: str, under: str) -> None:
 
 def _colour_of(number: int) -> Colour:
     """Return the colour of a network, by its place among the plan's."""
-    return network_colours(number, 3)[0]
+    return network_colour(number)
 
 
 def memory_chart(plan: Plan) -> Figure:

@@ -13,10 +13,21 @@ from floorflow.view.labels import draw_port_marks
 from floorflow.view.links import Gutters, Row, rows_of
 from floorflow.view.names import Plan, fpga_names
 from floorflow.view.palette import LINK, QUIET
-from floorflow.view.parts import MARGIN, draw_key, draw_legend, legend_height, write_head
-from floorflow.view.pictures.floorplan import draw_modules
+from floorflow.view.parts import (
+    MARGIN,
+    PAGE_HEAD,
+    PAGE_PAD,
+    ROW,
+    Entry,
+    draw_key,
+    draw_legend,
+    key_lines,
+    legend_height,
+    write_head,
+)
+from floorflow.view.pictures.floorplan import draw_modules, legend_key, said
 from floorflow.view.scene import Scene, read_scene
-from floorflow.view.sheet import Sheet
+from floorflow.view.sheet import REVIEW, PictureStyle, Sheet
 from floorflow.view.slots import LinkView, read_slot_chain
 from floorflow.view.streams import draw_stream_lines, stream_key, stream_lines_between
 from floorflow.view.text import Occupied, block_size, shortened, text_width
@@ -24,14 +35,18 @@ from floorflow.view.text import Occupied, block_size, shortened, text_width
 if TYPE_CHECKING:
     from floorflow.hardware.platform import Platform
 
-_HEADER, _KEY, _SIDE, _DIE_WIDTH, _GAP, _NAME = 62.0, 46.0, 110.0, 200.0, 112.0, 18.0
-"""Title, key, room for the host's streams, width of a die, between two dies, an FPGA's name; in points."""
+_HEADER, _SIDE, _DIE_WIDTH, _GAP, _NAME = 62.0, 110.0, 200.0, 112.0, 18.0
+"""Title, room for the host's streams, width of a die, between two dies, an FPGA's name; in points."""
 _LEAST_COLUMN = 150.0
 """Points for an FPGA's name, board and number of modules, where its die is smaller."""
 _PORT = 5.0
 """Points beside the die where the streams over a link come together."""
 _SCALE = 0.6
 """Width of the streams over that in a floorplan of one FPGA."""
+_PAGE_SIDE, _PAGE_GAP, _PAGE_SHARE, _PAGE_ROWS = 14.0, 46.0, 0.72, 380.0
+"""On a page of its own size: points beside the dies and between them, the share of a die's height that all rows may
+
+take on a slide, and points that they may take in a paper."""
 _NOTE = "numbers: modules in dataflow order; names, and where links leave a die, in the floorplan of each FPGA"
 
 
@@ -55,26 +70,43 @@ class _View:
         return boxes
 
 
-def overview(plan: Plan, platform: Platform, phase: int = 0) -> Sheet:
-    """Draw the floorplans of all FPGAs, up to four in a row, and the links from slot to slot."""
+def overview(
+    plan: Plan, platform: Platform, phase: int = 0, *, style: PictureStyle = REVIEW, by: str | None = None
+) -> Sheet:
+    """Draw the floorplans of all FPGAs in a style, modules coloured ``by`` one of `COLOURINGS`, and links of slots.
+
+    Raises InputError if there is no such colouring.
+    """
     chain, names = read_slot_chain(plan, phase), fpga_names(plan)
     dies = [die_of(platform, name) for name in names]
     gutters = Gutters.of(chain.links, names)
-    sheet, frames, rows = _lay_out(dies, gutters.lane_below, _HEADER + legend_height(chain.networks))
-    scenes = [read_scene(plan, name, phase) for name in names]
+    scenes = [read_scene(plan, name, phase, by) for name in names]
+    styles = {module.style for scene in scenes for module in scene.modules if not scene.unconstrained}
+    key = [*legend_key(scenes, style), *die_key(dies, styles), *stream_key(scenes, dies)]
+    if style.is_whole:
+        header = _HEADER + legend_height(chain.networks)
+        sheet, frames, rows = _lay_out(dies, gutters.lane_below, header, key)
+        top = write_head(sheet, chain.title, chain.subtitle, _NOTE) + 2
+        draw_legend(sheet, top, chain.networks, coloured=by in (None, "network"))
+    else:
+        used = [link for link in chain.links if link.is_used]
+        key += [(f"{link.name}: → {link.loads[0]}, ← {link.loads[1]}", "line", {"colour": LINK}) for link in used]
+        sheet, frames, rows, key = _lay_out_page(scenes, dies, gutters.lane_below, style, key)
+        if style.height:
+            write_head(sheet, chain.title, chain.subtitle)
     views = {view[0].fpga: _View(*view) for view in zip(scenes, dies, frames, strict=True)}
-    draw_legend(sheet, write_head(sheet, chain.title, chain.subtitle, _NOTE) + 2, chain.networks)
     slots = {slot: box for view in views.values() for slot, box in view.slot_boxes().items()}
-    occupied = Occupied()
+    occupied, gap = Occupied(), _GAP if style.is_whole else _PAGE_GAP
     for link in chain.links:
         start, end = (slots[link.entry[side]] for side in ("source", "target"))
-        if not gutters.draw_link(sheet, link, (start, end), rows, _GAP):
+        if not gutters.draw_link(sheet, link, (start, end), rows, gap) and style.is_whole:
             _write_link(sheet, link, start, occupied)
     for name, view in views.items():
-        _write_name(sheet, view, chain.boards.get(name, ""))
+        _write_name(sheet, view, chain.boards.get(name, ""), occupied)
+    for view in views.values():
         _draw_view(sheet, view, slots, occupied)
-    styles = {module.style for scene in scenes for module in scene.modules if not scene.unconstrained}
-    draw_key(sheet, MARGIN + _KEY - 18, [*die_key(dies, styles), *stream_key(scenes, dies)])
+    margin = MARGIN if style.is_whole else PAGE_PAD
+    draw_key(sheet, rows[-1].bottom - gutters.lane_below - 8, key, margin, sheet.width - margin)
     return sheet
 
 
@@ -101,7 +133,9 @@ def _draw_view(sheet: Sheet, view: _View, slots: Mapping[str, Box], occupied: Oc
     draw_stream_lines(sheet, stream_lines_between(replace(scene, streams=streams), die, frame, ends, _SCALE))
 
 
-def _lay_out(dies: Sequence[Die], lane: float, header: float) -> tuple[Sheet, list[Frame], list[Row]]:
+def _lay_out(
+    dies: Sequence[Die], lane: float, header: float, key: Sequence[Entry]
+) -> tuple[Sheet, list[Frame], list[Row]]:
     """Return the sheet, where each die lies on it, and the rows of dies."""
     numbers, sizes = rows_of(len(dies)), die_sizes(dies)
     height = max(height for _, height in sizes)
@@ -109,24 +143,63 @@ def _lay_out(dies: Sequence[Die], lane: float, header: float) -> tuple[Sheet, li
     for column in range(len(numbers[0])):
         widest = max(sizes[row[column]][0] for row in numbers if column < len(row))
         lefts.append(lefts[-1] + max(widest, _LEAST_COLUMN) + _GAP)
-    right = _GAP if len(numbers) > 1 else _SIDE
+    width = lefts[-1] - _GAP + (_GAP if len(numbers) > 1 else _SIDE) + MARGIN
     pitch = _NAME + height + lane
-    sheet = Sheet(lefts[-1] - _GAP + right + MARGIN, header + len(numbers) * pitch + _KEY + MARGIN)
+    foot = MARGIN + ROW * len(key_lines(key, width - 2 * MARGIN))
+    sheet = Sheet(width, header + len(numbers) * pitch + foot)
+    tops = [sheet.height - header - _NAME - index * pitch for index in range(len(numbers))]
+    return sheet, *_frames(dies, sizes, lefts, tops, width)
+
+
+def _lay_out_page(
+    scenes: Sequence[Scene], dies: Sequence[Die], lane: float, style: PictureStyle, key: list[Entry]
+) -> tuple[Sheet, list[Frame], list[Row], list[Entry]]:
+    """Return the same of a page of its own size, and the key that there is room for below."""
+    width, numbers = style.sheet_width, rows_of(len(dies), style.in_a_row)
+    columns, right = len(numbers[0]), _PAGE_GAP if len(numbers) > 1 else _PAGE_SIDE
+    die_width = (width - _PAGE_SIDE - right - (columns - 1) * _PAGE_GAP) / columns
+    tallest = max(height for _, height in die_sizes(dies, die_width))
+    most = _PAGE_SHARE * style.die_height if style.height else max(style.die_height, _PAGE_ROWS)
+    die_width *= min(1.0, (most / len(numbers) - lane - _NAME) / tallest)
+    sizes = die_sizes(dies, die_width)
+    pitch, head = _NAME + max(height for _, height in sizes) + lane, PAGE_HEAD if style.height else 0.0
+    above = PAGE_PAD + head + len(numbers) * pitch
+    key = said(scenes, key, width - 2 * PAGE_PAD, style.sheet_height - above - PAGE_PAD) + key
+    foot = ROW * len(key_lines(key, width - 2 * PAGE_PAD)) + PAGE_PAD
+    sheet = Sheet(width, style.sheet_height if style.height else above + foot, style=style)
+    between = (width - _PAGE_SIDE - right - columns * die_width) / max(columns - 1, 1)
+    between = min(between, max(_PAGE_GAP, die_width))
+    side = (width - columns * die_width - (columns - 1) * between) / 2
+    lefts = [side + column * (die_width + between) for column in range(columns)]
+    tops = [sheet.height - PAGE_PAD - head - _NAME - index * pitch for index in range(len(numbers))]
+    return sheet, *_frames(dies, sizes, lefts, tops, width), key
+
+
+def _frames(
+    dies: Sequence[Die],
+    sizes: Sequence[tuple[float, float]],
+    lefts: Sequence[float],
+    tops: Sequence[float],
+    right: float,
+) -> tuple[list[Frame], list[Row]]:
+    """Return where each die lies, in rows from these points down, and the rows."""
+    height = max(height for _, height in sizes)
     frames, rows = [], []
-    for index, row in enumerate(numbers):
-        top = sheet.height - header - _NAME - index * pitch
+    width = -(-len(dies) // len(tops))
+    for index, top in enumerate(tops):
+        row = range(index * width, min((index + 1) * width, len(dies)))
         for left, number in zip(lefts, row, strict=False):
             frames.append(Frame.of(dies[number], left, top, *sizes[number]))
-        rows.append(Row(row, MARGIN + _SIDE - _PORT, top - height, sheet.width))
-    return sheet, frames, rows
+        rows.append(Row(row, lefts[0] - _PORT, top - height, right))
+    return frames, rows
 
 
-def die_sizes(dies: Sequence[Die]) -> list[tuple[float, float]]:
+def die_sizes(dies: Sequence[Die], most: float = _DIE_WIDTH) -> list[tuple[float, float]]:
     """Return width and height of each die in points: dies that differ are all drawn to one scale."""
     if len({(die.column_count, die.row_count) for die in dies}) == 1:
-        return [(_DIE_WIDTH, _DIE_WIDTH * die.proportion) for die in dies]
+        return [(most, most * die.proportion) for die in dies]
     width_rows = [die.row_count / die.height_over_width for die in dies]
-    scale = _DIE_WIDTH / max(width_rows)
+    scale = most / max(width_rows)
     return [(width * scale, die.row_count * scale) for width, die in zip(width_rows, dies, strict=True)]
 
 
@@ -140,12 +213,15 @@ def _write_link(sheet: Sheet, link: LinkView, start: Box, occupied: Occupied) ->
     sheet.sign(box, "\n".join(lines), 7, colour=LINK)
 
 
-def _write_name(sheet: Sheet, view: _View, board: str) -> None:
+def _write_name(sheet: Sheet, view: _View, board: str, occupied: Occupied) -> None:
     """Write above a die the FPGA's name, its number of modules, and its board if that is not the others'."""
     die, scene = view.frame.die, view.scene
-    left, y, right = die.left, die.top + 5, max(die.right, die.left + _LEAST_COLUMN)
+    left, y, right = die.left, die.top + 5, max(die.right, die.left + _LEAST_COLUMN * sheet.style.is_whole)
     count = f"{len(scene.modules)} module" + "s" * (len(scene.modules) != 1)
     sheet.write(left, y, scene.fpga, 10, bold=True)
+    occupied.take(sheet.texts[-1].box)
+    if not sheet.style.is_whole:
+        return
     sheet.write(right, y, count, 7.5, colour=QUIET, align="end")
     if board:
         left += text_width(scene.fpga, 10, bold=True) + 5

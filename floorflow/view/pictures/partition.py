@@ -7,11 +7,21 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from floorflow.view.box import Box
+from floorflow.view.colouring import colouring_of
 from floorflow.view.links import LANE, Gutters, Row, rows_of
 from floorflow.view.names import Plan
-from floorflow.view.palette import CROSSING, INK, LINK, QUIET, Colour, darker
-from floorflow.view.parts import BAR_KEY, BAR_ROW, MARGIN, draw_bar, draw_bars, draw_legend, legend_height, write_head
-from floorflow.view.scene import colours_in_order
+from floorflow.view.palette import CROSSING, INK, LINK, QUIET, Colour
+from floorflow.view.parts import (
+    BAR_KEY,
+    BAR_ROW,
+    MARGIN,
+    draw_bar,
+    draw_bars,
+    draw_legend,
+    draw_number,
+    legend_height,
+    write_head,
+)
 from floorflow.view.sheet import Sheet
 from floorflow.view.slots import BoundaryView, LinkView, SlotChainView, SlotView, Use, read_slot_chain
 from floorflow.view.streams import OUTSIDE_COLOURS
@@ -43,7 +53,7 @@ class _Layout:
 
 def partition_chart(plan: Plan, phase: int = 0) -> Sheet:
     """Draw the slots of all FPGAs with their modules and use, and the load of SLR boundaries and links."""
-    chain, colours = read_slot_chain(plan, phase), colours_in_order(plan, phase)
+    chain, colours = read_slot_chain(plan, phase), colouring_of(plan, phase, None).colours
     layout = _lay_out(chain)
     sheet = layout.sheet
     _write_header(sheet, plan, chain, phase)
@@ -135,9 +145,7 @@ def _draw_slot(sheet: Sheet, card: Box, slot: SlotView, chain: SlotChainView, co
         column, line = divmod(index, lines)
         left, y = names.left + column * width, top - (line + 1) * _LINE
         colour, name = colours[number - 1], shortened(chain.module_names[number - 1], width - 24, _SIZE)
-        swatch = Box(left, y - 1.8, left + 16, y + 6.8)
-        sheet.rectangle(swatch, fill=colour, edge=darker(colour), width=0.6, z=5)
-        sheet.write(swatch.centre[0], y, str(number), _SIZE, bold=True, align="middle")
+        draw_number(sheet, Box(left, y - 1.8, left + 16, y + 6.8), str(number), colour, _SIZE)
         sheet.write(left + 20, y, name, _SIZE)
     rest = slot.modules[len(shown) :]
     note = f"{len(rest)} more: {', '.join(map(str, rest))}" if rest else "" if shown else "no module"

@@ -9,7 +9,7 @@ from typing import Any
 from floorflow.errors import InputError
 from floorflow.view.box import Box
 from floorflow.view.names import Plan, frames_text, network_names, networks_in, networks_text, platform_text
-from floorflow.view.palette import BAR, QUIET, RULE, TRACK, darker, network_colours
+from floorflow.view.palette import BAR, QUIET, RULE, TRACK, darker, network_colour
 from floorflow.view.parts import MARGIN, Axis, draw_key, time_text, time_unit, write_head
 from floorflow.view.sheet import Sheet, Style
 from floorflow.view.text import shortened
@@ -153,7 +153,7 @@ def _draw_step(sheet: Sheet, axis: Axis, step: StepView, top: float, *, several:
     sheet.write(text_left, y, times, _SIZE, middle=True, bold=True)
     for run in step.runs:
         y -= _LANE
-        colour = network_colours(run.number, 3)[0] if several else BAR
+        colour = network_colour(run.number) if several else BAR
         box = between(step.run_start_us, run.run_us, y - 0.36 * _LANE, y + 0.36 * _LANE)
         sheet.rectangle(box, fill=colour, edge=darker(colour) if several else None, width=0.6, z=5)
         sheet.write(MARGIN + 8, y, shortened(run.name, _NAMES - 14, _SIZE), _SIZE, middle=True)

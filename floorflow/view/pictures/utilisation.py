@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import matplotlib as mpl
-from matplotlib.colors import to_hex
 
 from floorflow.view.box import Box
-from floorflow.view.palette import INK, QUIET
+from floorflow.view.palette import QUIET, Colour, ink_on, level_colour
 from floorflow.view.sheet import Sheet
 from floorflow.view.text import clipped, shortened, text_width
 
@@ -68,7 +64,7 @@ def _stack(sheet: Sheet, branches: Sequence[Branch], column: Box, most: float, w
 
 
 def _draw(sheet: Sheet, branch: Branch, box: Box, most: float) -> None:
-    fill, ink = _colours(branch.share / most)
+    fill = _colour(branch.share / most)
     sheet.rectangle(box, fill=fill, edge="#ffffff", width=0.6)
     line, room = 1.25 * _SIZE, box.width - 2 * _PAD
     if box.height < line:
@@ -80,20 +76,18 @@ def _draw(sheet: Sheet, branch: Branch, box: Box, most: float) -> None:
         lines = [both]
     elif box.height < 2 * line:
         lines = [name]
-    sheet.write(box.left + _PAD, box.centre[1], "\n".join(lines), _SIZE, colour=ink, middle=True)
+    sheet.write(box.left + _PAD, box.centre[1], "\n".join(lines), _SIZE, colour=ink_on(fill), middle=True)
 
 
-def _colours(level: float) -> tuple[str, str]:
-    """Return the fill of a level from 0 to 1, by cividis, which the colour-blind see alike, and the ink on it."""
-    shade: Any = mpl.colormaps["cividis"](1 - level**0.5)  # most instances are small
-    light = 0.299 * shade[0] + 0.587 * shade[1] + 0.114 * shade[2]
-    return to_hex(shade), INK if light > 0.45 else "#ffffff"
+def _colour(level: float) -> Colour:
+    """Return the fill of a level from 0 to 1."""
+    return level_colour(level**0.5)  # most instances are small
 
 
 def _scale(sheet: Sheet, most: float) -> None:
     steps, width = 40, 4.0
     for step in range(steps):
         left = _MARGIN + step * width
-        sheet.rectangle(Box(left, 14, left + width, 24), fill=_colours(step / (steps - 1))[0])
+        sheet.rectangle(Box(left, 14, left + width, 24), fill=_colour(step / (steps - 1)))
     told = f"0 to {most:.1%}: the largest share of one resource. Height: the sum of the shares of all five."
     sheet.write(_MARGIN + steps * width + 8, 16, told, _SIZE, colour=QUIET)

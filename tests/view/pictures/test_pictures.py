@@ -10,11 +10,12 @@ from xml.dom import minidom
 import matplotlib as mpl
 import pytest
 
+from floorflow.api.pictures import pictures_of
 from floorflow.errors import InputError
 from floorflow.hardware import load_platform
 from floorflow.view.channels import LinkPort
 from floorflow.view.die import ABSENT
-from floorflow.view.files import charts, render, svg_bytes
+from floorflow.view.files import charts, svg_bytes
 from floorflow.view.labels import link_lines
 from floorflow.view.palette import BAR, COLUMN_COLOURS, CROSSING, LINK, STREAM
 from floorflow.view.pictures.floorplan import floorplan
@@ -96,16 +97,16 @@ def test_chart_texts_do_not_overlap(u250: Platform, modules: int) -> None:
 
 def test_render_gives_png_and_svg_of_every_picture_and_leaves_matplotlib_alone(pynq: Platform) -> None:
     before = dict(mpl.rcParams)
-    files = render(fake_plan(pynq, 4), pynq)
+    files = pictures_of(fake_plan(pynq, 4), lambda: pynq).files
     assert dict(mpl.rcParams) == before
-    stems = ("candidates", "floorplan_fpga0", "folding", "partition", "routing_fpga0")
+    stems = ("candidates", "floorplan_fpga0", "folding", "routing_fpga0")
     assert set(files) == {f"plots/{stem}.{kind}" for stem in stems for kind in ("png", "svg")}
     assert all(data.startswith(b"\x89PNG") for name, data in files.items() if name.endswith(".png"))
     for name, data in files.items():
         assert mpl.__version__.encode() not in data, name
         assert b"dc:date" not in data
         assert b"tIME" not in data
-    assert render(fake_plan(pynq, 4), pynq) == files, "the same bytes"
+    assert pictures_of(fake_plan(pynq, 4), lambda: pynq).files == files, "the same bytes"
 
 
 def test_bytes_are_equal_in_another_process_with_another_hash_seed() -> None:
@@ -262,7 +263,8 @@ def test_what_would_be_of_one_row_is_not_drawn(ku5p: Platform) -> None:
     first = next(iter(engines))
     phase["networks"][0]["folding"]["engines"] = {first: engines[first]}
     assert not {"candidates", "folding", "partition"} & set(charts(plan, ku5p))
-    assert {"candidates", "folding", "partition"} <= set(charts(fake_plan(ku5p, 2), ku5p))
+    assert {"candidates", "folding"} <= set(charts(fake_plan(ku5p, 2), ku5p))
+    assert "partition" not in charts(fake_plan(ku5p, 2), ku5p), "all modules are in one slot"
 
 
 def test_a_die_that_one_module_fills_has_no_floorplan(ku5p: Platform) -> None:
