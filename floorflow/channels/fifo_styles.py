@@ -1,7 +1,5 @@
 """Which memory each FIFO of a slot is in: the styles of least price that what the slot has left for FIFOs allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

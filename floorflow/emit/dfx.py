@@ -1,7 +1,5 @@
 """The Tcl of a design with reconfigurable regions: its data; ``tcl/floorflow_dfx.tcl`` does what is to be done."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from floorflow.assets import asset_folder

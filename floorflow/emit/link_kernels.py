@@ -4,8 +4,6 @@ The modules are shipped (``rtl/``); of each kernel the top is made here, with th
 stream whose reader waits from stopping the others: a word is sent only if the receiver's FIFO has room for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from floorflow.assets import asset_folder

@@ -4,8 +4,6 @@ A card's part of the network is one kernel, ``part_<fpga>``: yours to package. I
 cards are ``s_axis_0``, ... and those to them ``m_axis_0``, ..., as the plan's channels follow one another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 

@@ -1,7 +1,5 @@
 """A board's file made from its part alone: what the die tells is stated, what it does not is assumed or left open."""
 
-from __future__ import annotations
-
 import re
 
 from floorflow.assets import PARTS, BarePart, bare_part, how_to_bring, shipped_file

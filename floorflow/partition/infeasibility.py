@@ -6,8 +6,6 @@ many; the sum of the shares by which they are is least. Cost plays no part, so t
 cost finds none. What binds is a module that fits no slot, a short resource, hops, a boundary or a link.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -10,8 +10,6 @@ looked at stream by stream: cut streams need no converter, but where branches jo
 cut off, and deeper FIFOs may be of another memory. Where it does not hold the segment is folded.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict

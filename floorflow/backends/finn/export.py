@@ -1,7 +1,5 @@
 """FINN's own configuration files, for ``ApplyConfig`` and ``Floorplan``, and a plan bound to FINN's kernels."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

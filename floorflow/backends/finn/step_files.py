@@ -4,8 +4,6 @@ FINN's project is linked or implemented again, with a hook: FINN writes neither 
 output's DMA engine, and starts v++ and Vivado at once.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence

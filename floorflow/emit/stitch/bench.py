@@ -1,7 +1,5 @@
 """A test bench of a card for the back end's own stimuli, and the commands that run it on Vivado's netlist."""
 
-from __future__ import annotations
-
 from floorflow.emit.stitch.circuit import Card, Stitched
 from floorflow.emit.stitch.verilog import PARTS
 from floorflow.facts import ChannelEntry

@@ -1,7 +1,5 @@
 """The data of the scripts by which RapidWright moves checkpoints; ``tcl/floorflow_rapidwright.py`` does the rest."""
 
-from __future__ import annotations
-
 import re
 
 from floorflow.emit.stitch.circuit import Card, Stitched

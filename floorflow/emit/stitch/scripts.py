@@ -1,7 +1,5 @@
 """All files of a stitched plan, and the data of its scripts; ``tcl/floorflow_stitch.tcl`` does the rest."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 

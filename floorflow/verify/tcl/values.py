@@ -1,7 +1,5 @@
 """What words stand for once evaluated (texts, pblocks, cells, the unknown), and Vivado's commands (UG903, UG912)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence

@@ -4,8 +4,6 @@ A band is a pair of factors on an estimate: one measured amount in ten lies belo
 docs/cost-model.md says which builds they come from.
 """
 
-from __future__ import annotations
-
 from math import ceil, floor
 
 from floorflow.backends.finn.cost.calibrated_values import CALIBRATED, MEASURED_BANDS

@@ -1,7 +1,5 @@
 """Fitted values of the ``calibrated`` cost model, written by ``benchmarks/calibration.py --write``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from floorflow.backends.finn.cost.estimated import Coefficients
