@@ -8,8 +8,6 @@ Most is told without folding: at any price of a unit of each resource, a space c
 foldings together cost more than its budget. Prices at which foldings were refused tell most.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
@@ -58,7 +56,7 @@ class SegmentRelaxation:
         self._oracles: dict[tuple[int, int, Space], FeasibilityOracle | bool] = {}
         self._reaches: dict[int, Reaches] = {}
 
-    def at(self, interval_cycles: int) -> Reaches:
+    def at(self, interval_cycles: int) -> "Reaches":
         """Return the bounds at one interval."""
         if interval_cycles not in self._reaches:
             self._reaches[interval_cycles] = Reaches(self, interval_cycles)
@@ -175,7 +173,7 @@ class Reaches:
         """
         return self._least_sums(space.places).shares(space)
 
-    def _least_sums(self, places: Places) -> _LeastSums:
+    def _least_sums(self, places: Places) -> "_LeastSums":
         if places not in self._sums:
             self._sums[places] = _LeastSums(self.relaxation, places, self.interval)
         return self._sums[places]

@@ -16,8 +16,6 @@ columns are declared whole, though t and v follow from x: on models that mix the
 9.15; reported for 1.14, too) was seen to cut the optimum off, and all take longer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -55,7 +53,7 @@ class Terms:
     of: Mapping[int, float] = field(default_factory=dict)
     constant: float = 0.0
 
-    def plus(self, other: Terms, times: float = 1.0) -> Terms:
+    def plus(self, other: "Terms", times: float = 1.0) -> "Terms":
         """Return this and so many times another."""
         summed = dict(self.of)
         for column, coefficient in other.of.items():

@@ -4,8 +4,6 @@ Engines go by the names that they have before their kinds are chosen, which no p
 next plan as for this one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -68,7 +66,7 @@ class Wishes:
     file: InputFile | None = None
     stages: tuple[tuple[str, ...], ...] = ()
 
-    def without(self, *lines: Wish) -> Wishes:
+    def without(self, *lines: Wish) -> "Wishes":
         """Return the others."""
         return replace(self, lines=tuple(line for line in self.lines if line not in lines))
 
