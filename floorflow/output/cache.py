@@ -244,7 +244,7 @@ def _own() -> bytes:
 
 def _files(folder: Path) -> bytes:
     digest = hashlib.sha256()
-    paths = (path for path in folder.rglob("*") if path.suffix in {".py", ".yaml", ".json", ".tcl"})
+    paths = (path for path in folder.rglob("*") if path.suffix in {".py", ".yaml", ".json", ".tcl", ".in"})
     for path in sorted(paths):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(folder)} {len(data)}\n".encode() + data)
