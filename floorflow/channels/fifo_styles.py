@@ -51,12 +51,6 @@ def choose_styles(
     return {channel.name: styles[channel.name] for channel in channels}
 
 
-def excess(use: Resources, free: Resources) -> float:
-    """Return by what share of what is free, or units where nothing is, the use exceeds it, summed over resources."""
-    pairs = zip(use.as_tuple(), free.as_tuple(), strict=True)
-    return sum(max(0, need - have) / max(1, have) for need, have in pairs)
-
-
 def _of_slot(fifos: Sequence[tuple[str, _Choices]], free: Resources | None, prices: Prices) -> dict[str, str]:
     chosen = {name: cheapest(choices, prices) for name, choices in fifos}
     if free is not None and not total(choice.resources for choice in chosen.values()).fits(free):

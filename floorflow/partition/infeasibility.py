@@ -218,7 +218,6 @@ class LeastExcess:
 
     assignment: Integers | None
     proven_infeasible: bool = False
-    work: float = 0.0
 
 
 def least_excess(
@@ -236,7 +235,7 @@ def least_excess(
     outcome = run_solver(model, start, seed, limit)
     found = [assignment for assignment in (start, outcome.assignment) if assignment is not None]
     best = min(found, key=MoveEvaluator(arrays).key, default=None)
-    return LeastExcess(best, outcome.status == "infeasible" or outcome.bound > 0, outcome.work)
+    return LeastExcess(best, outcome.status == "infeasible" or outcome.bound > 0)
 
 
 def _overuse(cp: cp_model.CpModel, most: int, largest: int, over: list[cp_model.LinearExprT]) -> cp_model.LinearExprT:

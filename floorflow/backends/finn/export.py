@@ -25,9 +25,6 @@ from floorflow.facts import Plan
 from floorflow.facts.links import Links
 from floorflow.reading import exists, is_file, parse_json
 
-Places = dict[str, dict[str, Any]]
-"""SLR, device, memory port and partition id of every node, by its name."""
-
 
 def files(plan: Plan, phase: int) -> dict[str, str]:
     """Return the files of a phase, by their paths in its folder; those of a network apart if there are several."""

@@ -74,11 +74,10 @@ class KnownCost:
 
 @dataclass(frozen=True)
 class CutAnswer:
-    """What HiGHS found: an assignment (G,) if any, a lower bound of its cost in parts of 1 / scale, what is proven."""
+    """What HiGHS found: a legal assignment (G,) if any, and a lower bound of its cost in parts of 1 / scale."""
 
     assignment: Integers | None
     bound: int
-    optimal: bool = False
     infeasible: bool = False
 
 
@@ -259,8 +258,7 @@ def solve_cuts(
         return CutAnswer(None, 0, infeasible=True)
     found = None if answer.values is None else model.read(answer.values.tolist())
     # HiGHS keeps rows within a tolerance: what it calls legal is looked at again in whole numbers.
-    legal = found is not None and arrays.excess(found) == 0
-    if found is None or not legal:
+    if found is not None and arrays.excess(found):
         found = None
     if any_legal or answer.bound == -inf:
         bound = 0
@@ -268,4 +266,4 @@ def solve_cuts(
         bound = arrays.cost(found)
     else:
         bound = arrays.whole_steps(answer.bound + constant)
-    return CutAnswer(found, bound, answer.optimal and legal)
+    return CutAnswer(found, bound)

@@ -23,8 +23,6 @@ from floorflow.placement.rectangles.candidate_rectangles import (
     overlaps,
 )
 
-Floats = npt.NDArray[np.float64]
-
 HOPELESS = 0.9
 """Share of the free cells above which modules' least rectangles were never packed."""
 

@@ -4,7 +4,7 @@ Engines go by the names that they have before their kinds are chosen, which no p
 next plan as for this one.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -96,10 +96,6 @@ class Wishes:
         """Whether engines depend on each other's slots."""
         return any(not line.places for line in self.lines)
 
-    def keep(self, slot_of: Mapping[str, str]) -> bool:
-        """Whether engines lie as is wished."""
-        return all(_holds(line, [slot_of[engine] for engine in line.engines]) for line in self.lines)
-
     @cached_property
     def keys(self) -> dict[str, str]:
         """What engines must share to be one module, empty where they have no wish: they join those that have none."""
@@ -134,14 +130,6 @@ class Wishes:
 
 
 NO_WISHES = Wishes()
-
-
-def _holds(line: Wish, slots: Sequence[str]) -> bool:
-    if line.kind == "together":
-        return len({*slots}) == 1
-    if line.kind == "apart":
-        return len({*slots}) == len(slots)
-    return {*slots} <= line.slots
 
 
 def read_wishes(

@@ -37,10 +37,6 @@ class Cells:
         slow = sum(map(self.text.count, "*+?")) > _REPEATS_BY_RE
         return sum(len(name) if slow or len(name) > _NAME_BY_RE else _QUICK for name in names)
 
-    def takes(self, name: str) -> bool:
-        """Whether a cell is among them; never for what only Vivado can select."""
-        return self.taking()(name)
-
     def taking(self) -> Callable[[str], bool]:
         """Return what says of a name whether that cell is among them."""
         if self.how == "name":
