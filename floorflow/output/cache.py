@@ -5,8 +5,6 @@ question that cannot be told so is not remembered. A file is read only if its di
 but floorflow's values and arrays, so that one that is cut short, foreign or planted is no answer, and does no harm.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import io
