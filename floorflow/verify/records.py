@@ -116,6 +116,7 @@ PORTS: dict[Side, Literal["source_port", "target_port"]] = {"source": "source_po
 """Ends of a channel, and where it tells the port of each."""
 Style = Literal["none", "slr", "soft", "hard"]
 Reconfigure = Literal["none", "full", "partial"]
+Goal = Literal["throughput", "latency"]
 Preset = Literal["safe", "balanced", "max"]
 Stage = Literal["fold", "partition", "place"]
 Direction = Literal["in", "out"]
