@@ -1,7 +1,7 @@
 """Fit floorflow's calibrated cost model to real builds: its tables, error bands, and the file of shipped values.
 
 python benchmarks/calibration.py                 # the tables, from benchmarks/data/builds.jsonl.gz
-python benchmarks/calibration.py --write         # and the shipped floorflow/backends/finn/cost/calibrated_values.py
+python benchmarks/calibration.py --write         # and the shipped floorflow/backends/finn/cost/calibrated.yaml
 python benchmarks/calibration_rows.py REFERENCE  # copies the rows anew from the reference folder
 """
 
@@ -36,7 +36,7 @@ from floorflow.dataflow.bands import spread
 from floorflow.resources import Resources
 
 RESOURCES = ("LUT", "FF", "BRAM18", "DSP")
-SHIPPED = Path(__file__).parents[1] / "floorflow/backends/finn/cost/calibrated_values.py"
+SHIPPED = Path(__file__).parents[1] / "floorflow/backends/finn/cost/calibrated.yaml"
 Samples = dict[tuple[str, str], list[tuple[str, float]]]
 """By kind and resource: network, and measured over predicted."""
 Bands = dict[str, dict[str, tuple[float, float]]]
@@ -226,32 +226,22 @@ def band_rows(samples_of: Samples, result: Bands) -> Iterator[list[str]]:
 
 
 def shipped(full: Fit, result: Bands) -> str:
-    """Return the text of the module that holds the values."""
+    """Return the text of the file that holds the values."""
     prices = {name: full.prices["FF" if "_ff" in name else "LUT"][i] for i, name in enumerate(NAMES)}
-    lines = [f"    {name}={float(f'{value:.3g}'):g}," for name, value in prices.items()]
+    lines = [f"  {name}: {float(f'{value:.3g}'):g}" for name, value in prices.items()]
     rows = [
-        f'    "{kind}": {{' + ", ".join(f'"{name}": ({low:g}, {high:g})' for name, (low, high) in each.items()) + "},"
+        f"  {kind}: {{" + ", ".join(f"{name}: [{low:g}, {high:g}]" for name, (low, high) in each.items()) + "}"
         for kind, each in result.items()
     ]
     return "\n".join(
         [
-            '"""Fitted values of the ``calibrated`` cost model, written by ``benchmarks/calibration.py --write``."""',
-            "",
-            "from __future__ import annotations",
-            "",
-            "from collections.abc import Mapping",
-            "",
-            "from floorflow.backends.finn.cost.estimated import Coefficients",
-            "",
-            "CALIBRATED = Coefficients(",
+            "# Fitted values of the calibrated cost model, written by benchmarks/calibration.py --write.",
+            "# docs/cost-model.md has their sources and how far each moves if one network is left out.",
+            "coefficients:",
             *lines,
-            ")",
-            '"""docs/cost-model.md has their sources and how far each moves if one network is left out."""',
-            "",
-            "MEASURED_BANDS: Mapping[str, Mapping[str, tuple[float, float]]] = {",
+            "# Factors on an estimate between which four fifths of the measured ones lie, by kind and resource.",
+            "bands:",
             *rows,
-            "}",
-            '"""Factors on an estimate between which four fifths of the measured ones lie, by kind and resource."""',
             "",
         ]
     )

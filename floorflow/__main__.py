@@ -1,7 +1,5 @@
 """``python -m floorflow``, and the command ``floorflow``: signals are heard while modules are imported, too."""
 
-from __future__ import annotations
-
 import gc
 import sys
 from contextlib import suppress

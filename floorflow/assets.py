@@ -1,7 +1,5 @@
 """Where shipped folders (``platforms/``, ``rtl/``, ``tcl/``) are, platform files by name, how boards may be joined."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import re

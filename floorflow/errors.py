@@ -10,8 +10,6 @@
 ``check`` answers 1 when it found violations; that is a verdict, not an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -27,7 +25,7 @@ class FloorflowError(Exception):
 
     exit_code = 70
 
-    def __init__(self, message: str, hint: str = "", refusals: tuple[Refusal, ...] = ()) -> None:
+    def __init__(self, message: str, hint: str = "", refusals: "tuple[Refusal, ...]" = ()) -> None:
         super().__init__(message)
         self.hint = hint
         if hint:  # tracebacks show it, too
@@ -72,7 +70,7 @@ class Refused:
 
     message: str
     hint: str = ""
-    refusals: tuple[Refusal, ...] = ()
+    refusals: "tuple[Refusal, ...]" = ()
     why: Literal["proven", "limit", "interrupted"] = "limit"
 
     def __str__(self) -> str:

@@ -1,7 +1,5 @@
 """The table of contents: from a model file to a finished bundle of files, by mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

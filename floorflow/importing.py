@@ -1,7 +1,5 @@
 """Imports that signals do not break: a module half imported stays broken until the process ends."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

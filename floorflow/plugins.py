@@ -3,8 +3,6 @@
 An entry point of the group ``floorflow.backends`` bears the back end's name and leads to its `Registration`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points

@@ -4,8 +4,6 @@ A preset is here by what it changes: all else stays as the request's own default
 What it means for the options of a back end, that back end says (`floorflow.plugins.BackendOptions.presets`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal

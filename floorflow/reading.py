@@ -4,8 +4,6 @@ A device such as ``/dev/zero`` never ends, a named pipe waits for a writer, and 
 package opens a file of the user (a test looks for it), but `verify`, which has a reader of its own.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import os

@@ -4,8 +4,6 @@ They share all options but their models and rates. A network's name is its file'
 (`plain_name`); rates are given by name, ``--fps NAME=RATE``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ of FIFOs, partitions and draws of annealing. A unit is roughly a second of one c
 so that no clock decides what a run comes to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
@@ -37,7 +35,7 @@ class SolveStats:
     bound: float | None = None
 
     @classmethod
-    def bounded(cls, method: str, objective: float, bound: float) -> SolveStats:
+    def bounded(cls, method: str, objective: float, bound: float) -> "SolveStats":
         """Return what is proven of an answer by a bound that may be below it by rounding alone."""
         met = bound >= objective * (1 - 1e-9)
         return cls(method, "optimal" if met else "feasible", objective, objective if met else bound)
@@ -73,7 +71,7 @@ class PlaceWeights(BaseModel):
     congestion: float = Field(default=1.0, ge=0)
 
     @model_validator(mode="after")
-    def _something_counts(self) -> PlaceWeights:
+    def _something_counts(self) -> "PlaceWeights":
         if not any(self.as_dict().values()):
             raise ValueError("--place-weights: all are 0, expected one that is more, such as wire=1")
         return self

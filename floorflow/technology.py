@@ -1,7 +1,5 @@
 """What a part's family offers: architecture, DSP block, UltraRAM, link kernels. Told from the part's name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

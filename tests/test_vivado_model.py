@@ -1,7 +1,5 @@
 """The model of Vivado's commands refuses every kind of bad script, with a message that names the fault."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

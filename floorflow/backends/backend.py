@@ -7,8 +7,6 @@ others have an answer that suits a tool without that feature. ``options`` are al
 
 # ruff: noqa: ARG002 - answers to one interface need not use all that they are told
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -177,7 +175,7 @@ class Costs(Protocol):
         """Return what an engine may need less and more, beside its band: by versions of the tool that are not known."""
         return ZERO, ZERO
 
-    def reaching(self, target: ClockTarget) -> Costs:
+    def reaching(self, target: ClockTarget) -> "Costs":
         """Return the prices without foldings whose engine alone is known to miss the clock by far; all, unless told."""
         return self
 

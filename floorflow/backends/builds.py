@@ -1,7 +1,5 @@
 """What a reader of a tool's build folder answers with, and a plan's constraints bound to the cells of a build."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal

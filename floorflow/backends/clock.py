@@ -1,7 +1,5 @@
 """The clock that a design is built for, and the one that it is likely to reach: what back ends are asked, and say."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

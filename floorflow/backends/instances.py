@@ -2,8 +2,6 @@
 
 # ruff: noqa: ARG002 - answers to one interface need not use all that they are told
 
-from __future__ import annotations
-
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence

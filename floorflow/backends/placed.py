@@ -1,7 +1,5 @@
 """Engines and streams where they are planned to lie, as back ends are told of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 Home = tuple[str, int, int]

@@ -1,7 +1,5 @@
 """What every reader of a build's reports answers with: rows that name an instance and what it uses."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

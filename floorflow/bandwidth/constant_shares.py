@@ -4,8 +4,6 @@ The period is the least K at which the shares that networks need to be done by t
 ``rep_i * sum_j max(L_ij, V_ij / B_i) <= K``. That is the optimum over such schedules; each subgraph has one slow-down.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from floorflow.bandwidth.problem import BandwidthAnswer, BandwidthProblem, BandwidthSchedule, Floats, answer, whole

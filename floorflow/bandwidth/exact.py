@@ -5,8 +5,6 @@ over ways to begin the period and, where there are few runs, from CP-SAT at full
 slow-downs of each, and lets neighbours change places. Branching over orders proves small problems.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 from collections.abc import Iterable, Iterator, Sequence

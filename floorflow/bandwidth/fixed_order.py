@@ -5,8 +5,6 @@ w_ik <= d_k that network i does in each, in time at full speed; ``sum_i b_i w_ik
 latency, and ``sum_k d_k`` is minimised. Two completions with no time between them may change places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,7 +64,7 @@ class FluidModel:
     work: dict[tuple[int, int], dict[int, int]]
 
     @classmethod
-    def of(cls, problem: BandwidthProblem, order: Order) -> FluidModel:
+    def of(cls, problem: BandwidthProblem, order: Order) -> "FluidModel":
         """Return the model in which no work takes more than its interval, nor all of it more than the bandwidth."""
         model, bandwidth = LinearModel(), problem.bytes_per_us
         lengths = [model.column(1.0) for _ in order]

@@ -5,8 +5,6 @@ the order of their longest remaining work start their next run if the bandwidth 
 programme is CP-SAT's: intervals under a cumulative limit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Why networks get no engines, or too little of the memory: what is short, and whether that is proven."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce

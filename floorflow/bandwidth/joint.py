@@ -5,8 +5,6 @@ slots of a round, which is a schedule with constant shares; prices on resources 
 whose prices alone exceed it are left out (Lagrangian pruning). What remains is enumerated, so that the best is proven.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -54,11 +52,11 @@ class JointProblem:
         return np.array([*self.available.as_tuple(), slots], dtype=np.float64)
 
     @cached_property
-    def tables(self) -> tuple[_Table, ...]:
+    def tables(self) -> "tuple[_Table, ...]":
         """Rows of each network: an engine and its slots."""
         return tuple(self._table(number) for number in range(len(self.names)))
 
-    def _table(self, number: int) -> _Table:
+    def _table(self, number: int) -> "_Table":
         points, wish = self.fronts[number], self.wishes[number]
         slots = np.arange(self.slots + 1)
         shares = slots[1:] / self.slots * self.bandwidth_gbs

@@ -6,8 +6,6 @@ completions compete with those that began with the same subgraphs; each is judge
 left, that of the slowest network and that of all bytes. Everything is arrays over states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
@@ -48,7 +46,7 @@ class _Tables:
     jobs: Ints
 
     @classmethod
-    def of(cls, problem: BandwidthProblem) -> _Tables:
+    def of(cls, problem: BandwidthProblem) -> "_Tables":
         problem = problem.beginning_with([0] * len(problem.networks))
         jobs = np.array([network.jobs for network in problem.networks], dtype=np.int64)
         shape = (len(jobs), 2 * int(jobs.max()) + 1)

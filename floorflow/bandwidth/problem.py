@@ -8,8 +8,6 @@ the period, and one may start when the one before it ends (the paper prints <). 
 of a network, ``first``: its inferences then run across the end of the period, and its rate is the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -76,7 +74,7 @@ class BandwidthProblem:
         """Bytes a microsecond of each run in its least time; none exceeds the bandwidth."""
         return tuple(moved / time for moved, time in zip(self.traffic, self.latencies, strict=True))
 
-    def beginning_with(self, first: Sequence[int]) -> BandwidthProblem:
+    def beginning_with(self, first: Sequence[int]) -> "BandwidthProblem":
         """Return the same where the period begins with other subgraphs, one of each network."""
         return replace(self, networks=tuple(replace(n, first=f) for n, f in zip(self.networks, first, strict=True)))
 

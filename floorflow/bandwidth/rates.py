@@ -6,8 +6,6 @@ from the rate that is asked for, or the most that the network reaches alone on t
 no fault.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

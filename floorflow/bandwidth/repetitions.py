@@ -4,8 +4,6 @@ The paper does not say how. Here: rates that are best as far as engines alone an
 numbers about their ratios; those whose bound on the error is least are scheduled, and the best schedule is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

@@ -5,8 +5,6 @@ slots, a burst each, so that its bandwidth is ``slots / slots in a round`` of th
 the sum would exceed a round the schedule as a whole is slowed down first, by as little as is enough.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import count
 from math import ceil

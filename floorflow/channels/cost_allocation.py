@@ -1,7 +1,5 @@
 """Who pays for what: channels to modules, crossing registers to slots."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from floorflow.channels.realise import Channel

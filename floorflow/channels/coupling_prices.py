@@ -4,8 +4,6 @@ Folding prices channels by these tables: width converters and FIFOs of the least
 What modules, SLR boundaries and links add to a FIFO is known only after partition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Which memory each FIFO of a slot is in: the styles of least price that what the slot has left for FIFOs allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,12 +49,6 @@ def choose_styles(
     for slot, fifos in by_slot.items():
         styles |= _of_slot(fifos, free.get(slot), prices)
     return {channel.name: styles[channel.name] for channel in channels}
-
-
-def excess(use: Resources, free: Resources) -> float:
-    """Return by what share of what is free, or units where nothing is, the use exceeds it, summed over resources."""
-    pairs = zip(use.as_tuple(), free.as_tuple(), strict=True)
-    return sum(max(0, need - have) / max(1, have) for need, have in pairs)
 
 
 def _of_slot(fifos: Sequence[tuple[str, _Choices]], free: Resources | None, prices: Prices) -> dict[str, str]:

@@ -4,8 +4,6 @@ A module is pre-implemented once for all that are equal, where nothing makes the
 memories may, constants in logic may not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby

@@ -4,8 +4,6 @@ A FIFO belongs to its producer and a width converter to its narrow side, so the 
 have the larger of the two widths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -6,8 +6,6 @@ be deeper. Where branches meet, what comes early waits for as long as slices del
 must have so many words to spare, or gets slices itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -81,7 +79,7 @@ class Slices:
                 found[slot] = found.get(slot, ZERO) + need
         return found
 
-    def renamed(self, names: Mapping[str, str]) -> Slices:
+    def renamed(self, names: Mapping[str, str]) -> "Slices":
         """Return those of some channels, by other names."""
         return Slices(
             {new: self.slots[old] for old, new in names.items() if old in self.slots},

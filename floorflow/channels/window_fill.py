@@ -4,8 +4,6 @@ While the windows of one branch fill, the data of the others must wait in FIFOs,
 ("Window fill") holds the definitions.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

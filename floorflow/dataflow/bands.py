@@ -3,8 +3,6 @@
 A band is a pair of factors on an estimate: one measured amount in ten lies below the lower, one in ten above the upper.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import ceil, erf, floor, sqrt

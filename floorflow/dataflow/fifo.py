@@ -1,7 +1,5 @@
 """FIFOs of a stream in the memories that a back end can build them in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

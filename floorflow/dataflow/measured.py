@@ -5,8 +5,6 @@ kind were measured, the kind's usual ratio of measured to estimated LUTs and fli
 kind; memory blocks and DSPs follow from shapes and are left alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
@@ -67,7 +65,7 @@ class Measurements:
             return replace(option, resources=measured.resources)
         return replace(option, resources=corrected(option.resources, self.factors.get(option.kind or kind, {})))
 
-    def renamed(self, names: Mapping[str, str]) -> Measurements:
+    def renamed(self, names: Mapping[str, str]) -> "Measurements":
         """Return the same with other names of the engines."""
         return replace(self, engines={names[name]: measured for name, measured in self.engines.items()})
 

@@ -4,8 +4,6 @@ Engines carry the attribute names and values of their back end, so that what a u
 own files say. What a folding chooses is not in ``Engine.attributes``: it is an `Option`.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -96,7 +94,7 @@ class Stream:
         """Return the depth that the model file gives the FIFO, in words of ``width_bits``; 0 if it gives none."""
         return max(ceil(self.fifo_bits / width_bits), self.fifo_words)
 
-    def cut(self, inside: Collection[str]) -> Stream:
+    def cut(self, inside: Collection[str]) -> "Stream":
         """Return the stream as the engines ``inside`` see it, of which one is an end: the other may be cut off."""
         end = f"{CUT_PREFIX}{self.channel}"
         if self.source not in inside and not self.from_outside:
@@ -141,7 +139,7 @@ class Dataflow:
         """Return the engine of that name."""
         return next(engine for engine in self.engines if engine.name == name)
 
-    def segment(self, engines: Collection[str]) -> Dataflow:
+    def segment(self, engines: Collection[str]) -> "Dataflow":
         """Return the part of the network that some engines make, in the network's order, with the streams at them.
 
         A stream that is cut ends outside, at ``cut:<its channel>``.

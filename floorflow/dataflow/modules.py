@@ -1,7 +1,5 @@
 """Cluster engines into modules: sets of engines that get one pblock."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence

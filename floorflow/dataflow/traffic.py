@@ -3,8 +3,6 @@
 Source: Venieris & Bouganis, f-CNN^x (FPL 2018), section III. 1 GB/s is 1,000 bytes a microsecond.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

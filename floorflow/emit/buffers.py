@@ -1,7 +1,5 @@
 """What a phase reads from the board's memory and leaves there: ``buffers.json``, for whoever writes the host's side."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

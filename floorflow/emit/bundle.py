@@ -1,7 +1,5 @@
 """The whole bundle of an output folder: the plan, the platform's files, and what is emitted for other tools."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial

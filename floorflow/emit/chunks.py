@@ -6,8 +6,6 @@ and its outputs to the last. Words begin at whole bytes, so that a reader of wor
 than its writer left: the host packs them anew, just before, into an area of the reader's own.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

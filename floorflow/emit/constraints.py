@@ -4,8 +4,6 @@ XDC allows no control flow (UG903), so the XDC is one command a line and names e
 data and calls into ``tcl/floorflow.tcl``, whose guards stop the run if a name does not match exactly one cell.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

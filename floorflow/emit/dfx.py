@@ -1,8 +1,7 @@
 """The Tcl of a design with reconfigurable regions: its data; ``tcl/floorflow_dfx.tcl`` does what is to be done."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
+from pathlib import Path
 
 from floorflow.assets import asset_folder
 from floorflow.emit.constraints import tcl_word
@@ -11,21 +10,7 @@ from floorflow.facts.region import RegionEntry
 
 LIBRARY = "dfx/floorflow_dfx.tcl"
 SCRIPT = "dfx/dfx.tcl"
-_SCRIPT = """\
-# tclint-disable line-length
-# {header}
-# Implements what stays and all phases of its regions, and writes their bitstreams:
-#   vivado -mode batch -source dfx.tcl -tclargs STATIC.dcp MODULES ?FOLDER?
-source [file join [file dirname [file normalize [info script]]] floorflow_dfx.tcl]
-
-set regions [list]
-{regions}
-
-set configurations [list]
-{configurations}
-
-floorflow::dfx -part {part} -regions $regions -configurations $configurations -arguments $argv
-"""
+_SCRIPT = Path(__file__).with_name("dfx.tcl.in").read_text(encoding="utf-8")
 
 
 def region_pblock(name: str) -> str:

@@ -4,9 +4,8 @@ A card's part of the network is one kernel, ``part_<fpga>``: yours to package. I
 cards are ``s_axis_0``, ... and those to them ``m_axis_0``, ..., as the plan's channels follow one another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from floorflow.emit.link_kernels import link_files
@@ -83,35 +82,4 @@ _CONFIG = """\
 [clock]
 {clocks}
 """
-_PACKAGE = """\
-# Packages the link kernels as Vitis does RTL kernels: vivado -mode batch -source package.tcl
-set here [file dirname [file normalize [info script]]]
-foreach kernel {{{kernels}}} {{
-    create_project -force $kernel [file join $here made $kernel] -part {part}
-    add_files -norecurse [glob [file join $here floorflow_link_{{pack,unpack,fifo,prbs,send,receive,registers}}.sv]]
-    add_files -norecurse [file join $here $kernel.sv]
-    set_property top $kernel [current_fileset]
-    set_property XPM_LIBRARIES {{XPM_CDC XPM_FIFO}} [current_project]
-    update_compile_order -fileset sources_1
-    set folder [file join $here made ip_$kernel]
-    ipx::package_project -root_dir $folder -vendor floorflow -library kernels -taxonomy /UserIP -import_files
-    set core [ipx::current_core]
-    foreach bus [ipx::get_bus_interfaces -of_objects $core] {{
-        set name [get_property NAME $bus]
-        if {{[string match {{[sm]_axi*}} $name]}} {{
-            ipx::associate_bus_interfaces -busif $name -clock ap_clk $core
-        }} elseif {{[string match link_* $name]}} {{
-            ipx::associate_bus_interfaces -busif $name -clock ap_clk_2 $core
-        }}
-    }}
-    ipx::associate_bus_interfaces -clock ap_clk -reset ap_rst_n $core
-    ipx::associate_bus_interfaces -clock ap_clk_2 -reset ap_rst_n_2 $core
-    set_property sdx_kernel true $core
-    set_property sdx_kernel_type rtl $core
-    ipx::update_checksums $core
-    ipx::save_core $core
-    package_xo -force -xo_path [file join $here $kernel.xo] -kernel_name $kernel -ctrl_protocol ap_ctrl_none \\
-        -ip_directory $folder
-    close_project
-}}
-"""
+_PACKAGE = Path(__file__).with_name("package.tcl.in").read_text(encoding="utf-8")

@@ -1,7 +1,5 @@
 """Who talks to whom where a plan takes several FPGAs: ``topology.json``, for whoever cables and starts them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

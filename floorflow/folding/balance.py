@@ -5,8 +5,6 @@ two layers go together. As a `Coupling` that costs nothing and bars the others i
 methods that honour what no hardware can join keep it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

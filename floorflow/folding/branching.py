@@ -7,8 +7,6 @@ take many that tell equal engines apart. It is one more limit with a price. Many
 far, and is split in two by how many of some equal groups take some of their rows.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Presolve by dominance: the rows at one interval that are fast enough, and never beaten whatever neighbours choose."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -121,7 +119,7 @@ class _Domination:
 class _End:
     """One end of a stream between two groups, and what the group at it has left."""
 
-    far: _End
+    far: "_End"
 
     def __init__(self, classes: Array, use: Array) -> None:
         """``classes`` of all rows of the group; ``use`` is (classes at this end, classes at the far end, 5)."""

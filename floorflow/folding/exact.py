@@ -17,8 +17,6 @@ settles the rest; where there is too much to enumerate, because several resource
 that reaches its limit the bound is what was proven until then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -164,7 +162,7 @@ class _Search:
         """Take note of a folding."""
         self._keep(rows, Evaluator(self.problem).use(rows))
 
-    def follow(self, other: _Search, bound: int) -> None:
+    def follow(self, other: "_Search", bound: int) -> None:
         """Take over what another search among fewer rows found, and a bound on all."""
         self.rows, self.use, self.cost, self.bound = other.rows, other.use, other.cost, bound
 

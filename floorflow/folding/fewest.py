@@ -11,8 +11,6 @@
 HiGHS minimises; of a marked engine nothing else is known, so that the relaxations of the exact folding do not help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -101,7 +99,7 @@ class _Model:
     @classmethod
     def of(
         cls, problem: FoldingProblem, interval_cycles: int, marked: Sequence[Array], *, counts: bool = True
-    ) -> _Model | None:
+    ) -> "_Model | None":
         """Return the model without limits, its objective the count or nothing; None if a group has no row."""
         reduced = reduce_by_dominance(problem, interval_cycles, marked)
         if reduced is None:

@@ -1,7 +1,5 @@
 """Why a folding does not fit, and how much larger a budget would do: the least scale of all limits where one fits."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

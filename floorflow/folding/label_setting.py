@@ -7,8 +7,6 @@ so that only their numbers matter. If a folding within the budget is left at the
 cost more than the limit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,7 +64,7 @@ class _Partial:
     extra: Array
     origin: tuple[Array, ...]
 
-    def joined(self, source: Array, labels: _Labels, taken: Array) -> _Partial:
+    def joined(self, source: Array, labels: _Labels, taken: Array) -> "_Partial":
         """Continue labels ``source`` of these by the labels ``taken`` of a child."""
         origin = (*(o[source] for o in self.origin), taken)
         extra = self.extra[source] + labels.extra[taken]

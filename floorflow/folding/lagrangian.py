@@ -6,8 +6,6 @@ cutting planes, the highest bound that the selections met so far allow: a small 
 the way that keeps the budget is a candidate answer. Prices are integers, so that bounds are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -14,8 +14,6 @@ constraints  one_row[g]:    sum_o x[g, o] = 1,  sum_{o in s} x[g, o] = z[g, s]
 objective    min latency >= start[e] + cycles of e for every e
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import ceil
 

@@ -8,8 +8,6 @@ longest; the best flow for given cycles is the longest path itself. Prices and f
 planes. Both are integers, so that bounds are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

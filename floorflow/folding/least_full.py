@@ -11,8 +11,6 @@ closes where it can, on budgets below the answer: with these weights as costs th
 problem.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

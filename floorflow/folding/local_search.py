@@ -4,8 +4,6 @@ What helps is to exceed the budget by less and then, within it, to cost less. Th
 are near the optimum but often exceed the budget a little; a few exchanges repair that.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -5,8 +5,6 @@ whatever the neighbours choose. So at given prices only the cheapest of a class 
 classes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

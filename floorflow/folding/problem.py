@@ -1,7 +1,5 @@
 """The folding problem and its answers, as values."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,7 +41,7 @@ class FoldingProblem:
     weights: tuple[int, ...] | None = None
     memo: dict[tuple[bytes, ...], NDArray[np.int64]] = field(default_factory=dict, repr=False, compare=False)
 
-    def with_budget(self, budget: Resources) -> FoldingProblem:
+    def with_budget(self, budget: Resources) -> "FoldingProblem":
         """Return the same problem under another budget."""
         return replace(self, budget=budget)
 
@@ -53,7 +51,7 @@ class FoldingProblem:
         return any(c.only_bars for c in self.couplings)
 
     @property
-    def without_balance(self) -> FoldingProblem:
+    def without_balance(self) -> "FoldingProblem":
         """The same problem with rates that are not tied."""
         return replace(self, couplings=tuple(c for c in self.couplings if not c.only_bars))
 
@@ -102,13 +100,13 @@ class FoldingProblem:
         scale = lcm(*(have for have in counted if have))
         return np.array([scale // have if have else 0 for have in counted], dtype=np.int64), scale
 
-    def rows_of(self, folding: FoldingSolution) -> Rows:
+    def rows_of(self, folding: "FoldingSolution") -> Rows:
         """Return the row of each group that a folding of the problem takes."""
         return tuple(group.rows.index(tuple(folding.options[e] for e in group.engines)) for group in self.groups)
 
     def solution(
         self, rows: Sequence[int], use: Sequence[int] | NDArray[np.int64], stats: SolveStats
-    ) -> FoldingSolution:
+    ) -> "FoldingSolution":
         """Return the answer that takes so many-th row of each group; ``use`` is the sum with all streams, (5,)."""
         chosen = [group.rows[row] for group, row in zip(self.groups, rows, strict=True)]
         named = (zip(group.engines, row, strict=True) for group, row in zip(self.groups, chosen, strict=True))

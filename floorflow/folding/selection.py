@@ -1,7 +1,5 @@
 """What rows and selections of them use, streams included: of one group alone, of pairs of neighbours, of all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -7,8 +7,6 @@ end then pays the least of what the edge may cost, which keeps the answer a lowe
 Numpy's calls cost more than the sums, so one elimination answers for many prices: tables have a last axis of k cases.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

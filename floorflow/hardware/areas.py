@@ -4,8 +4,6 @@ An area is ``SLICE_X0Y0:SLICE_X20Y59``, of any site type, or ``CLOCKREGION_X0Y0:
 where it is of one FPGA among several. It is the rectangle from its first tile to its last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

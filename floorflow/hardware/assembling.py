@@ -1,7 +1,5 @@
 """How boards with their dies and links are joined to a platform."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

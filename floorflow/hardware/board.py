@@ -3,8 +3,6 @@
 The values are the models that read the file; whoever makes one otherwise takes `model_construct` or `model_copy`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
@@ -371,7 +369,7 @@ class Board(BoardFile):
             return None
         return self.shell.parent_pblock.format(slr=slr)
 
-    def with_host_at(self, memory: Memory) -> Board:
+    def with_host_at(self, memory: Memory) -> "Board":
         """Return the board with the host's streams at a memory channel of it."""
         return self.model_copy(update={"host_slr": memory.slr, "host_port": memory.port, "host_memory": memory.name})
 

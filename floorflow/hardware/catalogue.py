@@ -1,7 +1,5 @@
 """Platform files by name: what ships with floorflow, and that a user's files do not go by its names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A place is a run of SLRs, or a band of clock regions of one. Streams of the host
 copy has DMA engines of its own beside it; where a board's file lists no channels, they end where the host's do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

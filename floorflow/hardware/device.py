@@ -4,8 +4,6 @@ Positions are physical columns (0 is the left-most) and CLB rows (0 is the lowes
 The facts come from ``platforms/devices/<part>.yaml``; ``floorflow.hardware.device_file`` reads them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

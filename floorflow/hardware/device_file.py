@@ -1,7 +1,5 @@
 """Read ``platforms/devices/<part>.yaml`` (schema floorflow-device/1) and refuse a die that contradicts itself."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Literal

@@ -1,7 +1,5 @@
 """What of a board is a guess or missing, and what that makes uncertain."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ rectangle, holds less than the slot does. Vivado's pblocks take several ranges: 
 everything that any pblocks there can hold together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise, product

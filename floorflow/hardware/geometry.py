@@ -3,8 +3,6 @@
 SLICE numbers are no coordinates: block RAM, DSP and interconnect columns stand between SLICE columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -32,7 +30,7 @@ class Rect:
         """Number of CLB rows."""
         return self.top - self.bottom + 1
 
-    def overlaps(self, other: Rect) -> bool:
+    def overlaps(self, other: "Rect") -> bool:
         """Whether both share at least one column and row."""
         return (
             self.left <= other.right
@@ -41,7 +39,7 @@ class Rect:
             and other.bottom <= self.top
         )
 
-    def contains(self, other: Rect) -> bool:
+    def contains(self, other: "Rect") -> bool:
         """Whether ``other`` lies wholly inside."""
         return (
             self.left <= other.left
@@ -50,7 +48,7 @@ class Rect:
             and other.top <= self.top
         )
 
-    def shared(self, other: Rect) -> Rect:
+    def shared(self, other: "Rect") -> "Rect":
         """Return what both cover, of rectangles that overlap."""
         left, right = max(self.left, other.left), min(self.right, other.right)
         return Rect(left, max(self.bottom, other.bottom), right, min(self.top, other.top))

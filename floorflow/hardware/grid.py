@@ -3,8 +3,6 @@
 A hard block's tile (DSP and BRAM 5 rows, URAM 15) counts only if it lies wholly inside, as in Vivado's pblocks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -94,7 +92,7 @@ class PrefixSums:
     sums: IntArray
 
     @classmethod
-    def of(cls, counts: Sequence[IntArray], pitches: Sequence[int]) -> PrefixSums:
+    def of(cls, counts: Sequence[IntArray], pitches: Sequence[int]) -> "PrefixSums":
         """Sum up (tiles, columns) counts of each kind, whose tiles have so many rows each."""
         sums = [np.pad(each, ((1, 0), (1, 0))).cumsum(axis=0).cumsum(axis=1) for each in counts]
         first = np.cumsum([0, *(each.size for each in sums)])[:-1]

@@ -1,7 +1,5 @@
 """Links between FPGAs, and how equal boards are joined by them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from itertools import chain

@@ -1,7 +1,5 @@
 """Platforms by name or file: a number of equal boards, joined as asked, or what a platform file describes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

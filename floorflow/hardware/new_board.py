@@ -1,8 +1,7 @@
 """A board's file made from its part alone: what the die tells is stated, what it does not is assumed or left open."""
 
-from __future__ import annotations
-
 import re
+from pathlib import Path
 
 from floorflow.assets import PARTS, BarePart, bare_part, how_to_bring, shipped_file
 from floorflow.errors import PlatformError
@@ -15,62 +14,7 @@ CLOCK_MHZ = {"7series": 100, "ultrascale+": 200}
 """Clocks that FINN's networks reach on boards of these families."""
 _PROCESSOR = "s"
 """How the device files show the column at which a Zynq's processor meets the fabric."""
-_TEXT = """\
-# {name}: written from the part {part} alone; schema floorflow-board/1, see platforms/README.md.
-# Facts that are listed under "assumed" are guesses: mend them, then take them off the list.
-# Lines that begin with "# " hold what the die cannot tell. floorflow platforms --check FILE says what is open.
-schema: floorflow-board/1
-name: {name}
-part: {part}
-device: {device}  # {silicon}
-
-# What is only a guess below.
-assumed: [{assumed}]
-
-# Clock of the design in MHz, and how many such boards can be linked (more than one need a link).
-clock_mhz: {clock_mhz}
-max_fpgas: 1
-
-# Where the streams of the host enter and leave: an SLR ({slrs}), and a rectangle of columns and
-# CLB rows in it, such as the processor's interface, a PCIe block or a memory controller. "none": its right edge.
-host_slr: SLR0
-{port}
-# Or, in their place, the memory channels at which the streams may end, the default first, with their controllers.
-# memories:
-#   - name: "DDR[0]"
-#     slr: SLR0
-#     port: {{left: 0, bottom: 0, right: 0, top: {region_top}}}
-#     controller:
-#       resources: {{LUT: 33256, FF: 44889, BRAM18: 199, DSP: 3}}
-#       reserved: "CLOCKREGION_X0Y0:CLOCKREGION_X0Y0"
-#     assumed: true
-
-# Flip-flop stages in each wire at each SLR boundary{sll}.
-crossing_registers: 2
-
-# Hierarchical cell of an engine in Vivado, with {{engine}} and FINN's {{partition}}. FINN's Zynq flow has
-# top_i/StreamingDataflowPartition_{{partition}}/inst/StreamingDataflowPartition_{{partition}}_{{engine}}
-cell_pattern: "finn_design_i/{{engine}}"
-
-# The vendor's part of the design, "none" if there is none; until it is stated all silicon counts as available.
-# shell:
-#   name: my_shell
-#   hierarchy: my_top/my_region
-#   static: {{SLR0: ["CLOCKREGION_X0Y0:CLOCKREGION_X0Y0"]}}
-
-# Logic beside the network, "none" if there is none: DMA engines, interconnect, a processor's interface.
-# infrastructure:
-#   - {{name: processor_interface, slr: SLR0, per: every, resources: {{LUT: 5337, FF: 7329}}}}
-#   - {{name: input_dma, slr: SLR0, per: every, resources: {{LUT: 1589, FF: 2024, BRAM18: 1}}}}
-#   - {{name: output_dma, slr: SLR0, per: every, resources: {{LUT: 1265, FF: 1784, BRAM18: 1}}}}
-
-# Only for --reconfigure: loading the device anew, and what the memory of the host's streams carries, in Gb/s.
-# reconfiguration: {{kind: partial, ms: 100}}
-# memory_gbps: 100
-
-# Watts beside the die's leakage and the network: processor, memories, supplies; and what the board may draw, if known.
-# power: {{base_w: 3, limit_w: 75}}
-"""
+_TEXT = Path(__file__).with_name("new_board.yaml.in").read_text(encoding="utf-8")
 
 
 def new_board(name: str, part: str) -> str:

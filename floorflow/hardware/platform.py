@@ -1,7 +1,5 @@
 """A platform: FPGAs as slots with what is available in each, and the wires and links between them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -5,8 +5,6 @@ board names. It is no keep-out: a pblock may lie over it. Where the board does n
 right-most column of that SLR, which on UltraScale+ holds transceivers.
 """
 
-from __future__ import annotations
-
 from floorflow.errors import PlatformError
 from floorflow.hardware.board import Board
 from floorflow.hardware.device import Device

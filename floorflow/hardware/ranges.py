@@ -5,8 +5,6 @@ unconstrained (UG906). The corners of a range must exist; holes inside it (Lagun
 LAGUNA sites are never listed: they belong to pblocks made for crossing flip-flops.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ public number that could be found. A stream over SLR boundaries has registers th
 whatever column suits it best, so that its columns may be shared out among its ways.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -40,7 +38,9 @@ class Way:
     rows: tuple[float, ...]
 
     @classmethod
-    def between(cls, source: tuple[float, float], target: tuple[float, float], boundaries: Sequence[float] = ()) -> Way:
+    def between(
+        cls, source: tuple[float, float], target: tuple[float, float], boundaries: Sequence[float] = ()
+    ) -> "Way":
         """Return the way between two points (column, row) over boundaries at these rows."""
         low, high = sorted((source[1], target[1]))
         stops = (low, *sorted(min(max(row, low), high) for row in boundaries), high)

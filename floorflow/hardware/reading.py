@@ -1,7 +1,5 @@
 """Read YAML into pydantic models; every failure names file, field and what was expected, and is a PlatformError."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from difflib import get_close_matches
 from pathlib import Path

@@ -14,8 +14,6 @@ Source, UltraScale+: byteman (CLB 16, INT 76, DSP 8, BRAM 6, URAM 9), 93 words a
 contents are assumed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ edges and SLR boundaries at the same of its rows, because wires change there. Co
 clock-region row, so that a window never matches where an I/O or PCIe block interrupts the pattern.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

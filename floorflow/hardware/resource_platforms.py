@@ -1,7 +1,5 @@
 """Platforms of which resources alone are known, ``samo:zedboard``: for networks that are folded, cut, never placed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

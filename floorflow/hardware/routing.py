@@ -10,8 +10,6 @@ On UltraScale+ all wires between SLRs (SLLs) start and end in Laguna tiles, whic
 rows of clock regions at the boundary: 1,440 wires a column and boundary (60 tiles of 4 sites of 6).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

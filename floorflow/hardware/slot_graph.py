@@ -11,8 +11,6 @@ Everything that the price of an SLR boundary depends on stands here and in the b
 ``sll_wires``); channels, partition and rates take it from there. ``floorflow check`` has its own formulas.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -173,7 +171,7 @@ class Route:
         """Words by which the receiver's FIFO is deeper, see `Crossing.words_in_flight`."""
         return sum(crossing.words_in_flight(words_per_frame, interval_cycles) for crossing in self.crossings)
 
-    def longer(self, other: Route) -> Route:
+    def longer(self, other: "Route") -> "Route":
         """Return a route at least as long as both, over boundaries as over links."""
         return Route(_longest("sll", self, other) + _longest("link", self, other))
 
@@ -252,7 +250,7 @@ class SlotGraph:
             raise ValueError(f"the edges between slots make a ring at {self.edges[removed].name or removed}")
         return frozenset(seen)
 
-    def spanning_tree(self) -> SlotGraph:
+    def spanning_tree(self) -> "SlotGraph":
         """Return the graph with only those edges that close no ring with earlier ones."""
         group = list(range(self.slots))
         tree, fpgas = [], []

@@ -1,7 +1,5 @@
 """What a board leaves of its die: slots with capacity, available resources and areas that no pblock may touch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType

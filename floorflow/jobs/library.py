@@ -4,8 +4,6 @@ An entry is written beside, and renamed once it is whole: there is none, or all 
 and the other takes what that one wrote.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -4,8 +4,6 @@ What came of a point stands in a file, with the digest of all that it was asked:
 again, and whatever changed is.
 """
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Snakemake as a process beside: what it is asked for, one at a time in a folder, watched until it ends."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -4,8 +4,6 @@ All is named by the digest of what it is made of, so that whatever is there need
 another name. Snakemake sees a file that tells of each finished job, `floorflow.jobs.work` does the work.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

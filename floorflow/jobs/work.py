@@ -1,7 +1,5 @@
 """What one job does: it runs Vivado, takes what that made, and says in a sentence what went wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A plan that was made for the same question before, in the folder of ``--cache``."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Equal copies of one network: one card first, then more cards, each loaded with the same copies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial

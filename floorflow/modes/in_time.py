@@ -1,7 +1,5 @@
 """Partitions that a device runs one after another: the whole device anew, regions of it, or by resources alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

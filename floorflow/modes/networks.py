@@ -1,7 +1,5 @@
 """One network on a platform, several at once, and several at one external memory."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from floorflow.errors import Refused, outcome_of

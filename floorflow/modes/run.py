@@ -1,7 +1,5 @@
 """What every mode is given and what it hands over, and how that is recorded with its files."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Datatypes of tensor elements, under QONNX's names: ``INT4``, ``UINT8``, ``BIPOLAR``, ``TERNARY``, ``FLOAT32``."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

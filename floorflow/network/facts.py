@@ -1,7 +1,5 @@
 """What is known of each tensor while operations are translated: shape, datatype, constant or data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

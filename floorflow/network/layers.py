@@ -1,7 +1,5 @@
 """Translate what works on windows, attributes in full: layers with weights, their MACs; pools, and upsampling."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from math import ceil, floor, prod

@@ -1,7 +1,5 @@
 """What keeps a model from being read or lowered: collected, so that one error tells all of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

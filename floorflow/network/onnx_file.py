@@ -1,7 +1,5 @@
 """Bring an ONNX file into plain nodes, initialisers and inputs, with one clear error for each broken file."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace

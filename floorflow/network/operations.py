@@ -1,7 +1,5 @@
 """Translate every other operator, and the table of all that floorflow reads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from math import prod
 

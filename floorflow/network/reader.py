@@ -1,7 +1,5 @@
 """Read an ONNX file of any dialect into a Network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path

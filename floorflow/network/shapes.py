@@ -5,8 +5,6 @@ Large initialisers become inputs of the copy: their sizes matter, their values d
 shape arithmetic take turns until nothing is left to fold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from math import prod
 from typing import Any

@@ -1,7 +1,5 @@
 """Translate what moves data about: reshaping, transposing, padding and concatenation."""
 
-from __future__ import annotations
-
 from math import prod
 
 from floorflow.network.datatype import smallest

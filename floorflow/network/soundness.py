@@ -3,8 +3,6 @@
 onnx.checker looks at more, and refuses files that can be read all the same: old operators, fields that nobody needs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from math import prod

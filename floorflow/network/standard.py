@@ -4,8 +4,6 @@ ONNX's own shape inference, in strict mode, finds what does not fit together; wh
 are shapes that a file declares and its nodes do not make.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from math import prod

@@ -5,8 +5,6 @@ question that cannot be told so is not remembered. A file is read only if its di
 but floorflow's values and arrays, so that one that is cut short, foreign or planted is no answer, and does no harm.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import io
@@ -244,7 +242,7 @@ def _own() -> bytes:
 
 def _files(folder: Path) -> bytes:
     digest = hashlib.sha256()
-    paths = (path for path in folder.rglob("*") if path.suffix in {".py", ".yaml", ".json", ".tcl"})
+    paths = (path for path in folder.rglob("*") if path.suffix in {".py", ".yaml", ".json", ".tcl", ".in"})
     for path in sorted(paths):
         data = path.read_bytes()
         digest.update(f"{path.relative_to(folder)} {len(data)}\n".encode() + data)

@@ -1,7 +1,5 @@
 """The change of a folder that stands: which files go, which come, and both ways to do it, forth and back."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

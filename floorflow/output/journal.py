@@ -1,7 +1,5 @@
 """The journal of a write: what is to be undone if it is killed. One writer at a time holds that of a folder."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import hashlib

@@ -1,7 +1,5 @@
 """The files of a folder as its run.json lists them: each must lie in the folder, and no link may lead to it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The workshop: a hidden folder in which the files of a write are built, and from which they move to where they go."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

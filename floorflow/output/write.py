@@ -1,7 +1,5 @@
 """Write a bundle to a folder, or add to one that was just written."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

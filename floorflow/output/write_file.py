@@ -1,7 +1,5 @@
 """Write one file: a picture, or a board's file."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """Cases from what their JSON files hold, or the first field that is not what is expected."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError

@@ -4,8 +4,6 @@ M modules, S slots, E edges, L streams. Index M stands for the host's input and 
 fixed slots; streams with the same two ends are one, streams from a module to itself none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 That start assigns links and what meets them first, since links cost most, then the slots inside each FPGA.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -9,8 +9,6 @@ the ideal at which the hanging part began, and each ideal remembers its best his
 need not be the best contiguous one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

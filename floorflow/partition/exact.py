@@ -4,8 +4,6 @@ Where the model is too large for that, a large-neighbourhood search: the modules
 assigned anew exactly, window by window.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil

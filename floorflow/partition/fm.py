@@ -5,8 +5,6 @@ best assignment met is the answer. Overfull slots, boundaries and links are pric
 their limit, and streams by hops too many, so the same passes repair an illegal assignment and improve a legal one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

@@ -4,8 +4,6 @@ A chain of M modules has M + 1 ideals, a ResNet some hundred. Wide graphs have e
 only the ideals whose cut passes the fewest wires, and the caller is told.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from floorflow.partition.arrays import Integers, ProblemArrays

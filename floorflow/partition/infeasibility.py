@@ -6,8 +6,6 @@ many; the sum of the shares by which they are is least. Cost plays no part, so t
 cost finds none. What binds is a module that fits no slot, a short resource, hops, a boundary or a link.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -220,7 +218,6 @@ class LeastExcess:
 
     assignment: Integers | None
     proven_infeasible: bool = False
-    work: float = 0.0
 
 
 def least_excess(
@@ -238,7 +235,7 @@ def least_excess(
     outcome = run_solver(model, start, seed, limit)
     found = [assignment for assignment in (start, outcome.assignment) if assignment is not None]
     best = min(found, key=MoveEvaluator(arrays).key, default=None)
-    return LeastExcess(best, outcome.status == "infeasible" or outcome.bound > 0, outcome.work)
+    return LeastExcess(best, outcome.status == "infeasible" or outcome.bound > 0)
 
 
 def _overuse(cp: cp_model.CpModel, most: int, largest: int, over: list[cp_model.LinearExprT]) -> cp_model.LinearExprT:

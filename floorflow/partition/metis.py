@@ -8,8 +8,6 @@ largest share of any limited resource (pymetis has no multi-constraint). Few par
 the dataflow and by exchanges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations

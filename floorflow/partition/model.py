@@ -21,8 +21,6 @@ objective    min sum_e (weight[e] x wires + toll[e] x streams over e) + sum_r wi
              b (b + 1) / 2 a wire
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -133,7 +131,7 @@ def build_model(
     problem: PartitionProblem,
     arrays: ProblemArrays,
     slots_allowed: Sequence[frozenset[int]] | None = None,
-    soften: Soften | None = None,
+    soften: "Soften | None" = None,
 ) -> Model:
     """Build variables and constraints; the objective is the caller's.
 
@@ -208,7 +206,7 @@ def _both(
     arrays: ProblemArrays,
     tree: RootedTree,
     beyond: Mapping[tuple[int, int], Any],
-    soften: Soften | None,
+    soften: "Soften | None",
 ) -> dict[tuple[int, int, int], Any]:
     """Make both[p, r], keyed by (first end, second end, pair of boundaries); the host's ends are behind the modules."""
     count, hosts = len(arrays.names), arrays.hosts.tolist()
@@ -278,7 +276,7 @@ def _shape(model: Model, problem: PartitionProblem) -> None:
                 _at_most(model, model.inside[m, s], 0, f"takes[{arrays.names[m]},{problem.slots[s].name}]")
 
 
-def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> None:
+def _limit(model: Model, problem: PartitionProblem, soften: "Soften | None") -> None:
     """Add the constraints limit, area, wires, rate and streams."""
     arrays = model.arrays
     names = [*RESOURCE_NAMES, *(f"apart {','.join(group)}" for group in problem.apart)]
@@ -301,7 +299,7 @@ def _limit(model: Model, problem: PartitionProblem, soften: Soften | None) -> No
         _at_most(model, amount - allowance, most, name)
 
 
-def _keep_order(model: Model, soften: Soften | None) -> None:
+def _keep_order(model: Model, soften: "Soften | None") -> None:
     arrays, count = model.arrays, len(model.arrays.names)
 
     def late(end: int, fpga: int) -> Any:

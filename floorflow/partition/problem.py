@@ -4,8 +4,6 @@ SLRs share boundaries of SLL wires, FPGAs are joined by links between two of the
 between modules in two slots passes the one route between them on it, the platform's (`SlotGraph.route`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Pblocks for the modules of one FPGA, each inside the slot that it was assigned to."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from floorflow.errors import InputError, Refusal

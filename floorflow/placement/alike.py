@@ -12,8 +12,6 @@ with clock spines and edges between the same rows.
    on the sides of its rectangle by which the straight lines from a module's middle to what its wires lead to leave it.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -7,8 +7,6 @@ The new layout is kept by the rule of Metropolis, which knows all terms of the o
 rounds; equal arguments give equal layouts.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from functools import cached_property
@@ -182,7 +180,7 @@ class _State:
     taken: list[list[tuple[Raster, Sums]]]
 
     @classmethod
-    def of(cls, tables: _Tables, layout: Layout) -> _State:
+    def of(cls, tables: _Tables, layout: Layout) -> "_State":
         """Start from a complete layout."""
         space = tables.space
         boxes = layout.boxes.copy()
@@ -319,7 +317,7 @@ class _Cost:
     scale: float
 
     @classmethod
-    def of(cls, space: SearchSpace, objective: Objective | None, places: Floats) -> _Cost:
+    def of(cls, space: SearchSpace, objective: Objective | None, places: Floats) -> "_Cost":
         """Start from the places of all ends."""
         nets, weight = space.nets, 1.0 if objective is None else objective.weights.wire
         cost = cls(objective, nets, weight, np.inf, np.inf, 0.0)

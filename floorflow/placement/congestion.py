@@ -6,8 +6,6 @@ which reaches half a tile beyond its ends. So the demand of all bins adds up to 
 `floorflow.hardware.routing`. Nets inside a module are not known here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -62,7 +60,7 @@ class Bins:
     capacity: Floats
 
     @classmethod
-    def of(cls, device: Device) -> Bins:
+    def of(cls, device: Device) -> "Bins":
         """Cut a die into bins; columns and rows are numbered by their middles."""
         x, y = _edges(device.column_count), _edges(device.row_count)
         return cls(x, y, routing_capacity(device))

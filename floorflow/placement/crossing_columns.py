@@ -1,7 +1,5 @@
 """In which Laguna columns streams cross an SLR boundary: those nearest to the straight lines between their ends."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ that one does not hold its module is a proof that there is no placement. Modules
 no single rectangle get all that is free there. Others had a rectangle before, and can stay in it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

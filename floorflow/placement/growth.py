@@ -6,8 +6,6 @@ that is fullest of some resource reaches for more of it, as far as the objective
 reach. Outwards on two opposite sides at once a centre stays where it is, which costs no wire length.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -52,7 +50,7 @@ class Floor:
     below: IntArray
 
     @classmethod
-    def of(cls, device: Device, slot: Slot) -> Floor:
+    def of(cls, device: Device, slot: Slot) -> "Floor":
         """Return the floor with nothing but the slot's keep-outs on it."""
         region, below = slot.region, supply_below(device, slot.region)
         inside = (device.left_edges >= region.left) & (device.right_edges <= region.right)
@@ -198,7 +196,9 @@ class _Growing:
     others: tuple[int, float]
 
     @classmethod
-    def of(cls, problem: PlacementProblem, regions: Mapping[str, Region], has_room: Mapping[str, HasRoom]) -> _Growing:
+    def of(
+        cls, problem: PlacementProblem, regions: Mapping[str, Region], has_room: Mapping[str, HasRoom]
+    ) -> "_Growing":
         """Put the pblocks on the floors of their slots."""
         used = {module.slot for module in problem.modules}
         floors = {name: Floor.of(problem.device, problem.slot_of[name]) for name in sorted(used)}
@@ -256,7 +256,7 @@ class _Growing:
             self._put(turn.name, turn.floor, step)
             turn.look(step)
 
-    def _best_step(self, turn: _Turn, rect: Rect, longer: float) -> Rect | None:
+    def _best_step(self, turn: "_Turn", rect: Rect, longer: float) -> Rect | None:
         """Return the step that costs no wires and gains most a cell; else the one that gains most for its wires."""
         best, highest = None, (-1, 0.0)
         for step in turn.steps(rect, self.problem.max_aspect):

@@ -3,8 +3,6 @@
 A large-neighbourhood search on candidate rectangles. The numbers of rounds are fixed, so that a seed gives one answer.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,12 +60,12 @@ class _Trial:
     held: list[int]
 
     @classmethod
-    def of(cls, occupied: Occupied) -> _Trial:
+    def of(cls, occupied: Occupied) -> "_Trial":
         """Find the candidates that a layout has."""
         pairs = zip(occupied.space.candidates, occupied.layout.boxes, strict=True)
         return cls(occupied, [candidates.index_of(box) for candidates, box in pairs])
 
-    def reinserted(self, modules: list[int], rng: np.random.Generator) -> _Trial | None:
+    def reinserted(self, modules: list[int], rng: np.random.Generator) -> "_Trial | None":
         """Put modules anew in random order under slightly distorted weights; None if one fits nowhere."""
         space, occupied, held = self.occupied.space, self.occupied.copy(), self.held.copy()
         for module in modules:

@@ -5,8 +5,6 @@ R: for each stream whose longest way d from register to register is beyond the r
 whatever its width: a narrow stream misses the clock as a wide one does. C: `congestion.RoutingMap.excess`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -75,7 +73,7 @@ class Objective:
     bins: Bins
 
     @classmethod
-    def of(cls, problem: PlacementProblem) -> Objective:
+    def of(cls, problem: PlacementProblem) -> "Objective":
         """State it."""
         nets = net_arrays(problem)
         streams, wires = _per_pair(problem, nets)

@@ -6,8 +6,6 @@ is possible. A row offers as many pins as a CLB has flip-flops, so that a regist
 column offers half as many, since about half of a die's columns are CLBs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """What every placement method begins and ends with: needs, grids and rectangles; bound, solution and failure."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

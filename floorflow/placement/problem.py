@@ -6,8 +6,6 @@ its slot's region, starts and ends on legal edges, overlaps neither another rect
 or, if it has a slot to itself and no rectangle holds it, all that is free there: several.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
@@ -52,7 +50,7 @@ class Pin:
     y2: int
 
     @classmethod
-    def at_centre(cls, rect: Rect) -> Pin:
+    def at_centre(cls, rect: Rect) -> "Pin":
         """Return the pin in the middle of a rectangle."""
         return cls(rect.left + rect.right, rect.bottom + rect.top)
 
@@ -208,7 +206,7 @@ class PlacementSolution:
         """Wirelength in bit columns and bit rows."""
         return self.terms.wire
 
-    def is_no_worse(self, other: PlacementSolution) -> bool:
+    def is_no_worse(self, other: "PlacementSolution") -> bool:
         """Whether it has fewer streams beyond their reach than another of the same problem, or costs no more."""
         return self.beyond_reach < other.beyond_reach or (self.stats.objective or 0.0) <= (other.stats.objective or 0.0)
 

@@ -4,8 +4,6 @@ Every rectangle that a region may have is listed: all intervals of units times a
 over their choices is exact. Where there are no regions it is said what is short on the die, and by how much.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -106,7 +104,7 @@ class Candidates:
         loaded: IntArray = self.frames + 2 * PADDING_FRAMES * rows
         return loaded
 
-    def only(self, chosen: NDArray[np.bool_] | IntArray) -> Candidates:
+    def only(self, chosen: NDArray[np.bool_] | IntArray) -> "Candidates":
         """Return some of them."""
         return Candidates(self.places[chosen], self.supply[chosen], self.frames[chosen])
 

@@ -1,7 +1,5 @@
 """The two questions: what do given depths achieve, and what are the smallest depths."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from floorflow.rates.deadlock import Blocked, deadlock

@@ -1,7 +1,5 @@
 """Whether the pipeline can finish a frame at all, and if not which FIFOs hold each other up. No timing is needed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -6,8 +6,6 @@ the others keep the period, then the next widest, and so on. What must be stored
 narrowest, and no depth can be lowered by even one word, alone, without losing the period.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import ceil
 

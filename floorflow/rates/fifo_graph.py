@@ -3,8 +3,6 @@
 How much an analysis of it may do is a count of steps, the same on every machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

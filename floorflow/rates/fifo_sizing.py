@@ -3,8 +3,6 @@
 The analysis is at the level of bursts (`floorflow.rates`, docs/rates.md); nothing is simulated word by word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial

@@ -1,7 +1,5 @@
 """A folded Dataflow as a rate problem: engines, converters and hosts as actors, channels as FIFOs to be sized."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil, lcm

@@ -5,8 +5,6 @@ that reads what another wrote gives x[head] >= x[tail] + weight. Inside a pair o
 the largest demand of the pair is at the first or last word that they share: one row for each pair, not for each word.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 

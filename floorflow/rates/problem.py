@@ -8,8 +8,6 @@ more of the FIFOs, never less, and make the arrays shorter.
 In each burst a port moves ``counts`` words: the first at step ``first`` of the burst, then one every ``stride`` steps.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -139,16 +137,16 @@ class RateProblem:
         """Return when words enter a FIFO."""
         return self.actors[self.index[fifo.source]].writes[fifo.source_port]
 
-    def fed(self, spacing_cycles: int = 1, pause_cycles: int = 0) -> RateProblem:
+    def fed(self, spacing_cycles: int = 1, pause_cycles: int = 0) -> "RateProblem":
         """Let what reads nothing send a word only every so many cycles, and pause after each frame."""
         sources = [_fed(a, spacing_cycles, pause_cycles) if not a.reads else a for a in self.actors]
         return replace(self, actors=tuple(sources))
 
-    def with_bursts_of(self, words: int) -> RateProblem:
+    def with_bursts_of(self, words: int) -> "RateProblem":
         """Cut bursts so that none moves more than so many words on a port."""
         return replace(self, actors=tuple(cut(actor, _piece_steps(actor, words)) for actor in self.actors))
 
-    def single_steps(self) -> RateProblem:
+    def single_steps(self) -> "RateProblem":
         """Cut bursts into single steps: an actor may then stall before every word."""
         return replace(self, actors=tuple(cut(actor, np.ones_like(actor.steps)) for actor in self.actors))
 

@@ -6,8 +6,6 @@ cycle is too long. Every update of an actor handles all its bursts at once: dema
 running maximum carries waits through the frame and round into the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

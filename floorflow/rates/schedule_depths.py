@@ -9,8 +9,6 @@ depths are the most words that lie in each FIFO; a pipeline that goes ahead when
 schedule, so they keep the period.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from floorflow.errors import InfeasibleError

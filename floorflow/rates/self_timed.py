@@ -4,8 +4,6 @@ Every actor goes ahead as soon as it can. Within a frame the waits of all bursts
 frames demand of it is known by then. The interval is found when the waits of the last frames repeat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

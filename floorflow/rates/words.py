@@ -6,8 +6,6 @@ and one frees, evenly, that never falls or never rises from one word written to 
 burst writes its first or last word, or just before a burst frees its first place: what was freed by then is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +27,7 @@ class Words:
     stride: Ints
 
     @classmethod
-    def of(cls, actor: Actor, moves: Moves) -> Words:
+    def of(cls, actor: Actor, moves: Moves) -> "Words":
         """Return the words of a port with their numbers."""
         bounds = np.concatenate(([0], np.cumsum(moves.counts)))
         return cls(bounds, actor.begins + moves.first, moves.stride)
@@ -74,7 +72,7 @@ class Words:
         return int(self.bounds[last]) + inside
 
     @cached_property
-    def moving(self) -> MovingBursts:
+    def moving(self) -> "MovingBursts":
         """The bursts in which words move."""
         return MovingBursts.of(self)
 
@@ -107,7 +105,7 @@ class MovingBursts:
     after: Ints
 
     @classmethod
-    def of(cls, words: Words) -> MovingBursts:
+    def of(cls, words: Words) -> "MovingBursts":
         """Return those of a port."""
         counts = np.diff(words.bounds)
         bursts = np.flatnonzero(counts)

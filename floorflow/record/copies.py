@@ -1,7 +1,5 @@
 """The Plan of equal copies of one network: each under a name of its own, as it sees the card, in its own place."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

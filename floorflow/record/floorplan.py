@@ -5,8 +5,6 @@ assigned. ``auto``: on one die soft pblocks, or nothing if one pblock has most o
 pblocks where each has the room that it should have and covers no more than part of its slot, else the SLR alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,7 +68,7 @@ def floorplan(fpga: Fpga, run: PhaseRun) -> FloorplanEntry:
     )
 
 
-def _pblock(module: str, use: Use, ports: FpgaPorts, part: Part, region: Region) -> PblockEntry:
+def _pblock(module: str, use: Use, ports: "FpgaPorts", part: Part, region: Region) -> PblockEntry:
     fpga, costs, place = ports.fpga, part.context.costs, part.candidate.slot_of[module]
     device, name = fpga.device, part.module(module)
     supply = total(device.resources(rect) for rect in region)

@@ -1,7 +1,5 @@
 """The Plan of a network in phases that one device runs one after another: names, buffers and the schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite

@@ -1,7 +1,5 @@
 """A network in the form that plan.json holds, and what runs of it in a phase: folding, estimates, search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any

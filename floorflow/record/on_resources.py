@@ -1,7 +1,5 @@
 """What a platform of resources alone runs one part after another, in the form that schedule.json holds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 

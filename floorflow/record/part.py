@@ -1,7 +1,5 @@
 """What is recorded: the finished search of each network in a phase, and what they have in common there."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping

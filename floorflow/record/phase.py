@@ -1,7 +1,5 @@
 """A phase of the Plan, put together from its networks: modules, partition, floorplans and how likely all of it fits."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor

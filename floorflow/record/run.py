@@ -1,7 +1,5 @@
 """The whole Plan: summary, options, inputs, platform, networks and phases."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Where they share the external memory their engines stand there as any others, beside the schedule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Channels, crossings and loads in the form that plan.json holds, and the longest streams of an FPGA."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil

@@ -1,7 +1,5 @@
 """What can be chosen, and the defaults that presets start from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal

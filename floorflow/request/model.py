@@ -5,8 +5,6 @@ field states default, limits, choices and help of an option once; its name, with
 back end understands is in that back end's own model, ``backend_options``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path

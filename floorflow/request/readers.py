@@ -1,7 +1,5 @@
 """Values of options from what was typed or given: each returns one, or says what was expected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from floorflow.errors import InputError

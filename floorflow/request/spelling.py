@@ -1,7 +1,5 @@
 """How the command line spells a field of a model, and what is wrong with one that pydantic refuses."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

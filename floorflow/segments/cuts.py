@@ -6,8 +6,6 @@ take what follows. Taking all that a space can hold is best where a longer segme
 one. That is nearly always so, and never taken for granted: `SegmentRelaxation` bounds what any longer segment can save.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Slots are numbers. The host's inputs lie in one of them and its outputs in one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

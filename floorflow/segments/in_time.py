@@ -4,8 +4,6 @@ Source: Montgomerie-Corcoran et al., SAMO (2022), equations 2 to 7. A cut lies b
 where one stream alone is live: it goes to the board's memory, from which the next segment reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import floor, inf

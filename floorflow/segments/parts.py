@@ -4,8 +4,6 @@ A part is a stage (`floorflow.dataflow.modules.stages`), or several stages of wh
 with all that lies between them. Parts depend on one another without a circle, whatever is cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import networkx as nx

@@ -8,8 +8,6 @@ region at a time, in order, each when its last chunk has run. With one region th
 runs one after another. A network that is not cut is never loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -98,7 +96,7 @@ class _Label:
     area: float
     borders: tuple[int, ...]
 
-    def no_worse(self, other: _Label) -> bool:
+    def no_worse(self, other: "_Label") -> bool:
         mine, theirs = (*self.state, self.area), (*other.state, other.area)
         return all(a <= b + TOLERANCE_US for a, b in zip(mine, theirs, strict=True))
 

@@ -1,7 +1,5 @@
 """Segments of one network and their folding problems: options and streams are priced once for all of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -49,10 +47,10 @@ class Segment:
     """A bit for each of its engines, by position in the whole: one segment is part of another if its bits are."""
     stream_positions: tuple[int, ...]
     """Where its streams, cut or not, stand among the whole's."""
-    _whole: Segments = field(repr=False)
+    _whole: "Segments" = field(repr=False)
     _priced: dict[Places, _Priced | Refused] = field(default_factory=dict, repr=False)
 
-    def within(self, other: Segment) -> bool:
+    def within(self, other: "Segment") -> bool:
         """Whether the other has all engines of this one."""
         return self.engine_mask & ~other.engine_mask == 0
 

@@ -8,8 +8,6 @@ Most is told without folding: at any price of a unit of each resource, a space c
 foldings together cost more than its budget. Prices at which foldings were refused tell most.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
@@ -30,8 +28,6 @@ Floats = NDArray[np.float64]
 
 ROUNDING = 1e-9
 """Share of a budget's price by which sums must exceed it, so that rounding proves nothing."""
-TOO_LARGE = 1e9
-"""Share of a part that has no folding."""
 MOST_PRICES = 24
 """Refusals that are looked at, the last ones."""
 
@@ -58,7 +54,7 @@ class SegmentRelaxation:
         self._oracles: dict[tuple[int, int, Space], FeasibilityOracle | bool] = {}
         self._reaches: dict[int, Reaches] = {}
 
-    def at(self, interval_cycles: int) -> Reaches:
+    def at(self, interval_cycles: int) -> "Reaches":
         """Return the bounds at one interval."""
         if interval_cycles not in self._reaches:
             self._reaches[interval_cycles] = Reaches(self, interval_cycles)
@@ -168,14 +164,7 @@ class Reaches:
         """Return the resource that is short by itself for all from one position to another; None if none is."""
         return self._least_sums(space.places).shortage(position, end, space)
 
-    def shares(self, space: Space) -> Floats:
-        """Return the share of the space's budget that each part costs at least at each price, (n_prices, n_parts).
-
-        Parts of which the shares at one price sum to more than 1 have no folding in the space; streams are left out.
-        """
-        return self._least_sums(space.places).shares(space)
-
-    def _least_sums(self, places: Places) -> _LeastSums:
+    def _least_sums(self, places: Places) -> "_LeastSums":
         if places not in self._sums:
             self._sums[places] = _LeastSums(self.relaxation, places, self.interval)
         return self._sums[places]
@@ -249,14 +238,6 @@ class _LeastSums:
         shared = np.array(self.streams)[:, inside] @ self.ends[inside]
         sums = np.array(self.sums)
         return np.asarray(sums - sums[:, [position]] + shared.cumsum(axis=1))
-
-    def shares(self, space: Space) -> Floats:
-        """Return the share of a space's budget that each part costs at least at each price, (n_prices, n_parts)."""
-        # What exceeds by rounding alone exceeds nothing.
-        limits = self._limits(space)[:, None] * (1 + ROUNDING)
-        costs = np.diff(np.array(self.sums), axis=1)
-        shares = np.divide(costs, limits, out=np.where(costs > 0, TOO_LARGE, 0.0), where=limits > 0)
-        return np.asarray(np.where(self.buildable, shares, TOO_LARGE))
 
     def _limits(self, space: Space) -> Floats:
         """Return what a space's budget costs at each price, with those of all refusals so far."""

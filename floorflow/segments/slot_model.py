@@ -1,7 +1,5 @@
 """The model that `slot_relaxation` asks CP-SAT about: first for any solution, then for one with few crossings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +28,7 @@ class Rows:
     anywhere: Array
     barred: Mapping[int, Flags] = field(default_factory=dict)
 
-    def undominated(self) -> Rows:
+    def undominated(self) -> "Rows":
         """Leave out rows that use no less of anything than another, and may lie nowhere else."""
         kept = undominated(np.concatenate([*self.in_unit.values(), self.anywhere, *self.barred.values()], axis=1))
         barred = {unit: rows[kept] for unit, rows in self.barred.items()}

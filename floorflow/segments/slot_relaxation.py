@@ -18,8 +18,6 @@ solution, and where there is none there is no plan. The joint bound is the short
 proven: the folding bound fills one pot with the limits of all slots, here every engine lies in one slot, whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

@@ -10,8 +10,6 @@ looked at stream by stream: cut streams need no converter, but where branches jo
 cut off, and deeper FIFOs may be of another memory. Where it does not hold the segment is folded.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import OrderedDict, defaultdict
@@ -27,7 +25,6 @@ from floorflow.dataflow.model import Stream
 from floorflow.dataflow.options import Coupling
 from floorflow.errors import Refusal, Refused
 from floorflow.folding.exact import FeasibilityOracle
-from floorflow.folding.latency import fold_at_interval
 from floorflow.folding.problem import (
     RATIO,
     FoldingAnswer,
@@ -159,7 +156,6 @@ class SpaceTable(SegmentTable[tuple[Segment, Space], ShortestInterval]):
         """How often a segment had to be folded to know whether it can be."""
         self._known: dict[tuple[int, Space], _Known] = {}
         self._by_places: dict[Places, list[_Known]] = defaultdict(list)
-        self._foldings: dict[tuple[int, Space, int], FoldingAnswer] = {}
         self._asked: OrderedDict[tuple[int, Space], _Asked] = OrderedDict()
         self._prices: dict[Resources, NDArray[np.int64] | None] = {}
         self.unit_costs: list[NDArray[np.int64]] = []
@@ -198,21 +194,6 @@ class SpaceTable(SegmentTable[tuple[Segment, Space], ShortestInterval]):
         shortest_interval(intervals, lambda cycles: self._feasible(known, cycles) is True, start, ratio=RATIO)
         open_ = intervals[bisect_right(intervals, known.too_short) :]
         return ShortestInterval(None if known.met == inf else int(known.met), open_[0] if open_ else None)
-
-    def fold(self, segment: Segment, space: Space, interval_cycles: int) -> FoldingAnswer | Refused:
-        """Return the least scarce folding of the segment within an interval, or the proof that none exists.
-
-        It is refused if an engine fits no place of the space.
-        """
-        key = segment.engine_mask, space, interval_cycles
-        if key not in self._foldings:
-            problem = segment.problem(space)
-            self.times_folded += 1
-            if isinstance(problem, Refused):
-                return problem
-            self._foldings[key] = fold_at_interval(problem, interval_cycles)
-            self._of(segment, space).learn(interval_cycles, self._foldings[key])
-        return self._foldings[key]
 
     def _of(self, segment: Segment, space: Space) -> _Known:
         key = segment.engine_mask, space

@@ -5,8 +5,6 @@ Those of FINN, hls4ml, fpgaConvNet and f-CNN^x come with floorflow; others regis
 ``floorflow.judges`` under their back end's name. What a part cannot answer is a finding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction

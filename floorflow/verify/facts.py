@@ -3,8 +3,6 @@
 What follows from an engine the back end's part of the judge says.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

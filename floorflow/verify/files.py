@@ -1,7 +1,5 @@
 """The files of a plan folder: read once, as bytes, text, JSON or YAML; what cannot be read becomes a violation."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Orders, groups and longest paths of small directed graphs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import networkx as nx

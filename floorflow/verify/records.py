@@ -1,7 +1,5 @@
 """JSON objects and amounts of resources, as all rules read them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

@@ -5,8 +5,6 @@ Only after the structure matches do rules index into a value. In the file a reco
 [x, null] may be null.
 """
 
-from __future__ import annotations
-
 import builtins
 import json
 from collections.abc import Callable, Iterable, Iterator

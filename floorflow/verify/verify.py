@@ -1,7 +1,5 @@
 """The verdict: read a plan folder and apply every rule, of the tables below and in their order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

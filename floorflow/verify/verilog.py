@@ -1,7 +1,5 @@
 """As much Verilog as the tops and wrappers of stitched modules use: ports, instances with their wires, assignments."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What `check` can find: names of violations with a line on each, in ``violations.json``, and the list of them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping

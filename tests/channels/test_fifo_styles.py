@@ -17,7 +17,6 @@ from floorflow.channels import (
     connect,
     with_styles,
 )
-from floorflow.channels.fifo_styles import excess
 from floorflow.dataflow.fifo import FifoChoice, price
 from floorflow.dataflow.options import OptionGroup
 from floorflow.resources import ZERO, Resources, total
@@ -61,6 +60,12 @@ def fifos(rng: random.Random, count: int) -> list[Channel]:
     depths = [rng.choice([2, 3, 4, 5, 6]) for _ in range(count)]
     streams = [replace(channel.stream, source_port=port) for port in range(count)]
     return [replace(channel, stream=s, fifo_depth_words=d) for s, d in zip(streams, depths, strict=True)]
+
+
+def excess(use: Resources, free: Resources) -> float:
+    """Return by what share of what is free, or units where nothing is, the use exceeds it, summed over resources."""
+    pairs = zip(use.as_tuple(), free.as_tuple(), strict=True)
+    return sum(max(0, need - have) / max(1, have) for need, have in pairs)
 
 
 def best_by_hand(channels: Sequence[Channel], costs: ChannelCosts, free: Resources) -> tuple[float, float]:

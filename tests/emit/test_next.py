@@ -1,7 +1,5 @@
 """NEXT.md and what `floorflow next` prints: every file that a command names is there, every option exists."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -3,8 +3,6 @@
 `tests/tools_rapidwright` made it by asking RapidWright's own classes, and asks them again.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

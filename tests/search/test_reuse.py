@@ -1,7 +1,5 @@
 """With --reuse layers that are alike become one circuit in windows alike; where none are, require says so."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

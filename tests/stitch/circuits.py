@@ -1,7 +1,5 @@
 """Cards of a few modules in a row, made by hand, and benches of them and of planned ones by Verilator."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Mapping, Sequence

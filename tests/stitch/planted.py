@@ -1,7 +1,5 @@
 """Mistakes planted into the files of a stitched plan, each with the violation that it must lead to."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The bench of a card: run on the planned top by Verilator, with arrays as words, by the very commands for Vivado."""
 
-from __future__ import annotations
-
 import os
 import random
 import runpy

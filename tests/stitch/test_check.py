@@ -1,7 +1,5 @@
 """What `check` says of stitched plans: nothing of those that plan wrote, and the name of each planted mistake."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What is written around modules, in Verilator, under lint and read by pyosys."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

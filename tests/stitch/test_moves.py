@@ -1,7 +1,5 @@
 """The scripts by which RapidWright moves checkpoints, run by a strict model of it; then Vivado's goes on."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The tops of planned cards: read by pyosys, under lint, and run by Verilator with modules that pass words on."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

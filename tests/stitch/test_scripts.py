@@ -1,7 +1,5 @@
 """The scripts that implement modules alone and stitch them, run by the model of Vivado, and what stops them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A plan whose modules share implementations: two equal layers, in windows one clock region above the other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import onnx

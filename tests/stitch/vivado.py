@@ -1,7 +1,5 @@
 """Vivado's model on the folder of a stitched plan."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

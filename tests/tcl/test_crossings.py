@@ -1,7 +1,5 @@
 """vitis/crossings.tcl inserts a slice a boundary into the linked block design, for just the crossings of the plan."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path

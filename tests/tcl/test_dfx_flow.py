@@ -1,7 +1,5 @@
 """dfx/dfx.tcl of a plan with regions runs to its end in the strict model; what is wrong stops it, with a sentence."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

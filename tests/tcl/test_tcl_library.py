@@ -1,7 +1,5 @@
 """The shipped Tcl library: its guards stop a bad floorplan before a pblock is made, and it can run again."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """vivado/zynq_impl.tcl of a bound plan runs to its end in the strict model; what is wrong stops it, with a sentence."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

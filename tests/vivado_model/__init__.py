@@ -1,7 +1,5 @@
 """A strict model of Vivado's placement commands, to run what floorflow emits without Vivado."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

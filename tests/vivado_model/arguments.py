@@ -1,7 +1,5 @@
 """Split a Vivado command's words into positionals and switches, as ``commands.json`` describes them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Strict: a pin is joined once, an interface net has one master and one slave, and
 -quiet is said.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """An open design: its cells, its pblocks, and what each Vivado command does to them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase

@@ -4,8 +4,6 @@ It refuses what Vivado refuses and also what Vivado only warns about: a constrai
 moves from one pblock to another, an overlap. It knows nothing of the product's own code.
 """
 
-from __future__ import annotations
-
 import tkinter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path

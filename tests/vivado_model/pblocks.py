@@ -1,7 +1,5 @@
 """Pblocks of a design: what holds once a script has ended, and what UG909 asks of reconfigurable partitions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 

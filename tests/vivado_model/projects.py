@@ -3,8 +3,6 @@
 Strict: what Vivado would do without a warning and nobody means, such as a second launch without a reset, is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Which sites a device has, from the raw YAML of its die: a small account of its own, apart from the product's."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

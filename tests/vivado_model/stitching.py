@@ -5,8 +5,6 @@ Strict: what Vivado would do with a warning and nobody means is refused. Verilog
 of modules, and instances. A checkpoint is a small JSON file.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -2,8 +2,6 @@
 
 # ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil, prod
@@ -53,7 +51,7 @@ class FcnnxBackend(NamedByUser):
     def lower(self, source: LayerSource, technology: Technology, options: FcnnxOptions) -> Dataflow:
         return lowered(source)
 
-    def costs(self, technology: Technology, options: FcnnxOptions, *, own_kinds: bool = False) -> FcnnxCosts:
+    def costs(self, technology: Technology, options: FcnnxOptions, *, own_kinds: bool = False) -> "FcnnxCosts":
         return FcnnxCosts(options)
 
     def from_memory(

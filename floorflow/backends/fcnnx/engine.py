@@ -9,8 +9,6 @@ sign; elements over elements a cycle are cycles, so that II = W / Gamma, element
 groups of output maps and of window values, at the rate of the groups: ``elements / ceil(maps/N_PE) / ceil(K^2/N_op)``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -4,8 +4,6 @@ Source: f-CNN^x, section III-D: the scheduler serves engines in turn; in each ro
 No tool that reads these files is published; they hold what its hardware has to know.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from floorflow.backends.layered.files import CELLS, Running, as_json, cells_file, running

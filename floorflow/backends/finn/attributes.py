@@ -1,7 +1,5 @@
 """FINN's attributes, typed and with its defaults, and its type names; errors name engine kind and attribute."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

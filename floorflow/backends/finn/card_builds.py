@@ -5,8 +5,6 @@ make its kernels (XOs), a DMA engine at each end among them. Where an end is a l
 the stream goes to the link's kernel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

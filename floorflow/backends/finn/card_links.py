@@ -5,8 +5,6 @@ one other at most, by one stream, and none back, a kernel that sends has no othe
 to come back to it, and its kernel would wait for itself.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

@@ -9,8 +9,6 @@ Structure from finn-hlslib (``maxpool.h``, ``mvau.hpp``, ``mac.hpp``) and from t
 3%) to leave foldings out that cannot reach the clock asked for; all else is told, not decided.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

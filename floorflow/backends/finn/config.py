@@ -5,8 +5,6 @@ stands instead of the one that a model carries; styles say which layers are hls 
 engines.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

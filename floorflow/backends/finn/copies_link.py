@@ -5,8 +5,6 @@ idma0 and odma0 there (VitisLink of FINN main), or idma_0 and odma_0 (BuildBasic
 of copy or network k are called as FINN calls its one, and ``_k``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The ``cost`` command: one engine a JSON line in, the same line with its cycles, resources and widths out."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """FINN's own configuration files, for ``ApplyConfig`` and ``Floorplan``, and a plan bound to FINN's kernels."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,9 +24,6 @@ from floorflow.errors import InputError
 from floorflow.facts import Plan
 from floorflow.facts.links import Links
 from floorflow.reading import exists, is_file, parse_json
-
-Places = dict[str, dict[str, Any]]
-"""SLR, device, memory port and partition id of every node, by its name."""
 
 
 def files(plan: Plan, phase: int) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """How FINN, FINN+ and Vivado make a bitstream of a plan: steps with their commands, by board, cards and networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 

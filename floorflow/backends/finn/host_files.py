@@ -1,7 +1,5 @@
 """The script that runs FINN's designs on their cards, and host.json: the cards, units, types and planned figures."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

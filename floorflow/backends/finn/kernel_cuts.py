@@ -6,8 +6,6 @@ before such a join decides: on the join's side of the boundary it begins a kerne
 by itself if FINN is told another SLR of it; where it lies its pblock says.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace

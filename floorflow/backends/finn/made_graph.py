@@ -8,8 +8,6 @@ FINN does so late in its build, where no analysis sets depths (``auto_fifo_depth
 they then stand.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter

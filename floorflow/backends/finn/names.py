@@ -4,8 +4,6 @@ Up to FINN 0.9 every engine was HLS (``StreamingFCLayer_Batch``, ``MatrixVectorA
 Since 0.10 a layer is first generic (``MVAU``) and SpecializeLayers makes it ``MVAU_hls`` or ``MVAU_rtl``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

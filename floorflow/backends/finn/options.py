@@ -1,7 +1,5 @@
 """What a request may ask of FINN and of the cost models of its engines, and its registration; imports nothing slow."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -1,7 +1,5 @@
 """What people are told of FINN: its cost models, limits and attributes, warnings of a plan, what to try next."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from floorflow.backends.finn.attributes import bits_of

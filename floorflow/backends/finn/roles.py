@@ -5,8 +5,6 @@ synthesis folds into the logic behind it; in block RAM or UltraRAM weights are c
 a netlist that is placed already. An engine with constants in its logic is no other engine's circuit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction

@@ -5,8 +5,6 @@ specialize_layers_config.json, makes the engines, and numbers those anew by thei
 engine of another style has another name, and so have all later ones of its two kinds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

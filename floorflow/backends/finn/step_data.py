@@ -1,7 +1,5 @@
 """What FINN's steps have to know of a network in a phase: floorflow_plan.json, and FINN's graph of it as foreseen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property

@@ -4,11 +4,10 @@ FINN's project is linked or implemented again, with a hook: FINN writes neither 
 output's DMA engine, and starts v++ and Vivado at once.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from floorflow.assets import asset_folder
@@ -319,51 +318,7 @@ def _verified_told(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     return [*seen, "floorflow_vectors makes input and expected output of the model's own weights; without them: none."]
 
 
-_SCRIPT = '''"""Build a network with FINN main (0.10) as floorflow planned it: python build.py MODEL.onnx [OUTPUT_DIR]
-
-floorflow's steps set folding, FIFOs and places on the nodes that they find, whatever FINN calls them.
-@VERIFIED@
-"""
-
-import sys
-from pathlib import Path
-
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
-
-import floorflow_step  # noqa: E402
-from finn.builder.build_dataflow import build_dataflow_cfg  # noqa: E402
-from finn.builder.build_dataflow_config import (  # noqa: E402
-    DataflowBuildConfig,
-    DataflowOutputType,
-    ShellFlowType,
-    VerificationStepType,
-    VitisOptStrategyCfg,
-)
-
-# Networks that FINN's default steps do not convert need steps of their own in front of floorflow_specialise.
-STEPS = [
-    @STEPS@,
-]
-
-
-def config(output_dir):
-    return DataflowBuildConfig(
-        output_dir=output_dir,
-@SETTINGS@
-        steps=STEPS,
-    )
-
-
-if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__)
-    try:
-        floorflow_step.require_buildable()
-    except floorflow_step.FloorflowStop as problem:
-        sys.exit(str(problem))
-    sys.exit(build_dataflow_cfg(sys.argv[1], config(sys.argv[2] if len(sys.argv) == 3 else "build")))
-'''
+_SCRIPT = Path(__file__).with_name("build.py.in").read_text(encoding="utf-8")
 
 
 VERSIONS = {"main": ("2022.2",), "dev": ("2022.2",), "plus": ("2022.2", "2024.2")}
@@ -375,24 +330,7 @@ _CONFIG = """\
 {told}[connectivity]
 {ports}
 {settings}"""
-_STEPS = """\
-[vivado]
-# The floorplan stands before the first step that moves cells.
-prop=run.impl_1.STEPS.OPT_DESIGN.TCL.PRE=@HOOK@
-# Several passes, for a wide dataflow leaves much that constants and equal cells make needless.
-prop=run.impl_1.STEPS.OPT_DESIGN.ARGS.DIRECTIVE=Explore
-# {why}
-prop=run.impl_1.STEPS.PLACE_DESIGN.ARGS.DIRECTIVE={place}
-# Its goals are more aggressive, and it has a phase for paths between SLRs.
-prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.IS_ENABLED=true
-prop=run.impl_1.STEPS.PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
-# Other ways for critical paths than the first that it finds.
-prop=run.impl_1.STEPS.ROUTE_DESIGN.ARGS.DIRECTIVE=Explore
-# The same as behind placement, with the delays of the routes; what is reported is true behind it alone.
-prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.IS_ENABLED=true
-prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.ARGS.DIRECTIVE=AggressiveExplore
-prop=run.impl_1.STEPS.POST_ROUTE_PHYS_OPT_DESIGN.TCL.POST=@REPORT@
-"""
+_STEPS = Path(__file__).with_name("floorflow.cfg.in").read_text(encoding="utf-8")
 _PLACES = {
     True: (
         "EarlyBlockPlacement",

@@ -10,8 +10,6 @@ The run is that of the rate analysis, at the level of bursts: a prediction, no b
 frame's words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

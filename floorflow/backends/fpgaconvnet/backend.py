@@ -2,8 +2,6 @@
 
 # ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, lcm
@@ -59,7 +57,7 @@ class FpgaConvNetBackend(NamedByUser):
         options: FpgaConvNetOptions,
         *,
         own_kinds: bool = False,
-    ) -> FpgaConvNetCosts:
+    ) -> "FpgaConvNetCosts":
         return FpgaConvNetCosts(options)
 
     def actor(self, engine: Engine, option: Option, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> Actor:

@@ -3,8 +3,6 @@
 Source: ``fpgaconvnet-model``, ``proto/fpgaconvnet.proto`` and ``models/network/represent.py``, which writes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +55,7 @@ def _joint(channel: ChannelEntry) -> Joint:
     return Joint(channel.source, channel.source_port, channel.target, channel.target_port, channel.fifo_depth)
 
 
-def _config(number: int, engines: Layers, around: _Around) -> str:
+def _config(number: int, engines: Layers, around: "_Around") -> str:
     ids, channels = around.ids, around.channels
     partition = {
         "id": number,

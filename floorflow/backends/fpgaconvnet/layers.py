@@ -4,8 +4,6 @@ A layer is hardware modules, each with a regression for LUT and FF, copied as of
 window, fork, dot product, accumulation, glue, bias and weight memories. Cycles are an image's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Source: ``fpgaconvnet-model`` 0.1.4, ``parser/onnx``: batch norm is fused into t
 connected layer takes the feature map as it is. Words are 16 bits, a stream is as many of them as the folding says.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction

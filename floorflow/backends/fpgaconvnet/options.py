@@ -1,7 +1,5 @@
 """What a request may ask of fpgaConvNet."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -2,8 +2,6 @@
 
 # ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 

@@ -11,8 +11,6 @@ For n multipliers at reuse factor R (docs/hls4ml.md holds the builds that this w
 
 # ruff: noqa: D102 - the interface says what its methods return
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

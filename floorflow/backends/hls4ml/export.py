@@ -6,8 +6,6 @@ reads ONNX behind it alone.
 Source: hls4ml 1.3.0, ``model/graph.py`` (HLSConfig) and ``converters``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

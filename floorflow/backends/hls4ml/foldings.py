@@ -3,8 +3,6 @@
 Source: hls4ml 1.3.0, ``FPGABackend._validate_reuse_factor``; SAMO (c562238) puts that test to numbers of multipliers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 

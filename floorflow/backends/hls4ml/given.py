@@ -6,8 +6,6 @@
 factor), ``model/optimizer/passes/infer_precision.py`` (``auto``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

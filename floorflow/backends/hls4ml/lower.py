@@ -6,8 +6,6 @@ sequence is an image of one column: its pixels come one after another, as rows d
 biases right behind a layer with weights are part of it (``fuse_biasadd``, ``bn_fuse``).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction

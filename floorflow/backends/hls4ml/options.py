@@ -1,7 +1,5 @@
 """What a request may ask of hls4ml and of the model of its engines."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -4,8 +4,6 @@ Sources: hls4ml 1.3.0, ``writer/vivado_writer.py`` (``firmware/parameters.h``, `
 ``report/vivado_report.py`` (``*_csynth.xml``, ``vivado_synth.rpt``). Files are told by contents.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -128,7 +126,7 @@ class Hls4mlProject:
     roles: Mapping[str, tuple[Path, ...]]
 
     @classmethod
-    def of(cls, folder: Path) -> Hls4mlProject:
+    def of(cls, folder: Path) -> "Hls4mlProject":
         """Look at the files below a folder.
 
         Raises InputError if it holds several projects; names them.

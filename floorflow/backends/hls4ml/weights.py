@@ -6,8 +6,6 @@ more it makes a DSP where data is wide enough. Counted so, the DSPs of a jet tag
 come out within 9, 1, 2, 3 and 3% (docs/hls4ml.md).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from math import ceil, floor, log2, prod
@@ -41,13 +39,13 @@ class Constants:
     digits: int
 
     @classmethod
-    def of(cls, values: Ints) -> Constants:
+    def of(cls, values: Ints) -> "Constants":
         """Count the digits of integers."""
         digits = _digits(values)
         return cls(int((digits > 0).sum()), int((digits == 2).sum()), int((digits > 2).sum()), int(digits.sum()))
 
     @classmethod
-    def unknown(cls, weights: int, bits: int, fraction: int | None = None) -> Constants:
+    def unknown(cls, weights: int, bits: int, fraction: int | None = None) -> "Constants":
         """Return what to expect of weights that nobody knows, spread as trained ones mostly are.
 
         They are normal: a quarter of the range wide in a quantiser's integers, 0.2 wide with ``fraction`` bits behind

@@ -6,8 +6,6 @@ of 18 Kb is 36 bits by 512 to 1 by 16,384.
 
 # ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterable
 from math import isqrt

@@ -4,8 +4,6 @@
 beside it the constraints with ``members:<module>`` in the place of cells. ``floorflow bind`` puts the cells into these.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

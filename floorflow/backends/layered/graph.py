@@ -3,8 +3,6 @@
 A tensor that several read is copied by an engine.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -148,7 +146,7 @@ class Wires:
     @classmethod
     def of(
         cls, network: Network, without_engine: frozenset[str], float_bits: int, merged: frozenset[str] = frozenset()
-    ) -> Wires:
+    ) -> "Wires":
         """Return the wires where operations of some types, and some by name (``merged``), have no engine.
 
         ``float_bits``: of what no one quantised.

@@ -1,7 +1,5 @@
 """Vivado's reports, as text or XML: facts at their head, tables, and rows that name an instance and what it uses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -210,7 +208,7 @@ def read_hierarchy_xml(text: str, file: str) -> Report:
     return Report(file, "utilisation by hierarchy, XML", SYNTHESIS, tuple(rows), found.state)
 
 
-def xml_tables(text: str, file: str) -> XmlTables:
+def xml_tables(text: str, file: str) -> "XmlTables":
     """Return every table of a report in XML."""
     found = XmlTables()
     try:

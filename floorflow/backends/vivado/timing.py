@@ -3,8 +3,6 @@
 Vitis lowers the kernel's clock without an error where timing fails: what it became stands in the xclbin alone.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

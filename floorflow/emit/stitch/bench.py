@@ -1,6 +1,6 @@
 """A test bench of a card for the back end's own stimuli, and the commands that run it on Vivado's netlist."""
 
-from __future__ import annotations
+from pathlib import Path
 
 from floorflow.emit.stitch.circuit import Card, Stitched
 from floorflow.emit.stitch.verilog import PARTS
@@ -11,64 +11,8 @@ WORDS, BENCH = "floorflow_words.py", "floorflow_stitch_bench.sv"
 SURPLUS_CYCLES = 1000
 """Cycles for words that nobody expects."""
 
-_BENCH = """\
-// {header}
-// Sends words to {top} and compares what leaves it; run.sh says how.
-`default_nettype none
-`timescale 1ns / 1ps
-
-module testbench;
-  reg ap_clk = 1'b0, ap_rst_n = 1'b0;
-  always #{half} ap_clk = ~ap_clk;
-  initial begin
-    #200 repeat (64) @(posedge ap_clk);  // Vivado's netlist holds its own reset for 100 ns.
-    ap_rst_n <= 1'b1;
-  end
-
-{wires}
-
-  {top} card (
-      .ap_clk(ap_clk),
-      .ap_rst_n(ap_rst_n),
-{joined}
-  );
-
-{ends}
-
-  wire [31:0] moved = {moved};
-  wire [31:0] wrong = {wrong};
-  wire done = {done};
-  reg [31:0] known = 0, waited = 0;
-  always @(posedge ap_clk) begin
-    known <= moved;
-    waited <= moved != known ? 0 : waited + 1;
-    if (ap_rst_n && waited > (done ? {surplus} : {most})) begin
-      if (done && wrong == 0) $display("floorflow: all words are as expected: %0d", {got});
-      else $display("floorflow: FAILED: %0d words are wrong%s", wrong, done ? "" : ", others did not come");
-      $finish;
-    end
-  end
-endmodule
-
-`default_nettype wire
-"""
-_RUN = """\
-#!/usr/bin/env bash
-# {header}
-# Runs stimuli on the netlist of {card} (UG900), in the current folder:
-#   bash {card}/sim/run.sh FOLDER {arrays}
-# FOLDER is that of assemble.tcl; arrays are what enters and leaves the hardware, as rtl/floorflow_words.py says, for
-# which python3 needs numpy.
-set -euo pipefail
-here=$(cd "$(dirname "$0")" && pwd)
-[ $# -eq {count} ] || {{ echo "expected FOLDER {arrays}" >&2; exit 2; }}
-{words}
-xvlog "$1/{top}/{top}_funcsim.v"
-xvlog -sv "$here/../../rtl/{bench}" "$here/testbench.sv"
-xelab -L unisims_ver -L secureip -s stitched testbench glbl
-xsim stitched -runall | tee stitched.log
-grep -q "floorflow: all words are as expected" stitched.log
-"""
+_BENCH = Path(__file__).with_name("testbench.v.in").read_text(encoding="utf-8")
+_RUN = Path(__file__).with_name("run.sh.in").read_text(encoding="utf-8")
 
 
 def bench_files(header: str, stitched: Stitched, card: Card) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """What joins the modules of a stitched plan on each card: streams, the registers on their way, and resets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -150,7 +148,7 @@ class Stitched:
             for place in range(min(held), max(held) + 1)
         }
 
-    def _legs(self, channel: ChannelEntry) -> Iterator[Leg]:
+    def _legs(self, channel: ChannelEntry) -> "Iterator[Leg]":
         """Yield what a stream passes on each card on its way."""
         home = {engine: module.name for module in self.phase.modules for engine in module.engines}
         source, target = home.get(channel.source, ""), home.get(channel.target, "")
@@ -163,7 +161,7 @@ class Stitched:
                 source, here = "", run.target
         yield Leg(self.plan.fpga_of[here], source, target, here, end)
 
-    def _registers(self, channel: ChannelEntry, leg: Leg, name: str) -> Iterator[Register]:
+    def _registers(self, channel: ChannelEntry, leg: "Leg", name: str) -> Iterator[Register]:
         """Yield slices and stages in the order in which a word passes them: in each slot slices between the stages."""
         slots = [slot.name for slot in self.plan.platform.slots if slot.fpga == leg.fpga]
         place, up = {slot: number for number, slot in enumerate(slots)}, 1

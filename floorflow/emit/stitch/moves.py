@@ -1,8 +1,7 @@
 """The data of the scripts by which RapidWright moves checkpoints; ``tcl/floorflow_rapidwright.py`` does the rest."""
 
-from __future__ import annotations
-
 import re
+from pathlib import Path
 
 from floorflow.emit.stitch.circuit import Card, Stitched
 from floorflow.facts.floorplan import PblockEntry
@@ -10,28 +9,7 @@ from floorflow.facts.stitched import StitchedModule
 
 MOVES = "floorflow_rapidwright.py"
 
-_SCRIPT = '''\
-# {header}
-"""Puts the modules of {card} whose checkpoints serve several places into its top:
-
-python stitch_{card}.py FOLDER
-"""
-
-import sys
-
-from floorflow_rapidwright import Place, Stream, stitch
-
-# cell, implementation, checkpoint, lower left SLICE of its pblock, that of the cell's own, bits of its ports
-PLACES = [
-{places}
-]
-# wires, and cell and port at either end
-STREAMS = [
-{streams}
-]
-
-stitch("{top}", PLACES, STREAMS, sys.argv[1:])
-'''
+_SCRIPT = Path(__file__).with_name("stitch.py.in").read_text(encoding="utf-8")
 
 
 def moves_script(header: str, stitched: Stitched, card: Card) -> str | None:

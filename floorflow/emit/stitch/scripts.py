@@ -1,9 +1,8 @@
 """All files of a stitched plan, and the data of its scripts; ``tcl/floorflow_stitch.tcl`` does the rest."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from floorflow.assets import asset_folder
 from floorflow.emit.constraints import tcl_word
@@ -23,39 +22,8 @@ SCRIPTS = "vivado/floorflow_stitch.tcl"
 MOST_OF_CYCLE = 0.8
 """Share of a cycle that a stream's way between two registers is taken to last at the most."""
 
-_RUN = """\
-# tclint-disable line-length
-# {header}
-# Implements {name}, for {told}:
-#   vivado -mode batch -source run.tcl -tclargs MODULES ?FOLDER? ?-once?
-set here [file dirname [file normalize [info script]]]
-source [file join $here .. .. vivado floorflow_stitch.tcl]
-
-set places [list]
-{places}
-
-floorflow::implementation -name {{{name}}} -part {part} -period {period} \\
-    -sources [list [file join $here {name}.v]] -rtl [file join $here .. .. rtl] \\
-    -cells {{{cells}}} -places $places -arguments $argv
-"""
-_ASSEMBLE = """\
-# tclint-disable line-length
-# {header}
-# Stitches the modules of {card}:
-#   vivado -mode batch -source assemble.tcl -tclargs FOLDER ?PINS.xdc? ?-glue|-stitched?
-set here [file dirname [file normalize [info script]]]
-source [file join $here .. .. vivado floorflow_stitch.tcl]
-
-set cells [list]
-{cells}
-set slrs [list]
-{slrs}
-
-floorflow::assemble -top {top} -part {part} \\
-    -sources [list [file join $here top.v] [file join $here stubs.v]] \\
-    -rtl [file join $here .. .. rtl] -clock [file join $here clock.xdc] \\
-    -cells $cells -slrs $slrs -arguments $argv
-"""
+_RUN = Path(__file__).with_name("run.tcl.in").read_text(encoding="utf-8")
+_ASSEMBLE = Path(__file__).with_name("assemble.tcl.in").read_text(encoding="utf-8")
 
 
 def stitch_files(plan: Plan, platform: Platform, header: str, plan_sha256: str) -> dict[str, str]:

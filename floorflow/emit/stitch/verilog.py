@@ -1,7 +1,5 @@
 """The Verilog around modules that are implemented alone: a wrapper of each, stubs, and the top of each card."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from floorflow.emit.stitch.circuit import Card, Joint, Register, reset_of

@@ -4,8 +4,6 @@ A new one is a new file here with a function ``solve(problem, interval_cycles, s
 engines are a back end's (`floorflow.search.candidate.engine_limits`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from floorflow.folding.problem import FoldingAnswer, FoldingProblem

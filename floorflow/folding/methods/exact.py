@@ -1,7 +1,5 @@
 """Method ``exact``: floorflow's own, with proof."""
 
-from __future__ import annotations
-
 from floorflow.folding.exact import FeasibilityOracle, least_scarce
 from floorflow.folding.problem import FoldingAnswer, FoldingProblem, FoldingSolution
 

@@ -8,8 +8,6 @@
 * ``floats``: a network without any quantiser gets a Quant of a chosen width before every layer.
 """
 
-from __future__ import annotations
-
 from floorflow.network.dialects import channels_last, floats, qcdq, qlinear, thresholds
 from floorflow.network.dialects.floats import EIGHT_BITS, FloatBits
 from floorflow.network.dialects.thresholds import annotated

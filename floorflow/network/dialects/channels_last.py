@@ -5,8 +5,6 @@ become Identity, and whatever names an axis, or has a value for each, is turned 
 elements of a pixel in another order then, which changes no more than the order of the next layer's weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -4,8 +4,6 @@ A Quant stands where Brevitas would put one: at the weights of each layer and at
 behind a ReLU. The network's own input stays raw, as a camera or a file gives it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 

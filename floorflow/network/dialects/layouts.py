@@ -5,8 +5,6 @@ operators that treat all axes alike, through Transposes, and through what only a
 the channels of a pixel together, so that none of these moves anything. A tensor that no layer reaches is as it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -48,12 +46,12 @@ class Layout:
     rank: int
 
     @classmethod
-    def plain(cls, rank: int) -> Layout:
+    def plain(cls, rank: int) -> "Layout":
         """Return the layout of a tensor that is in its channels-first form already."""
         return cls(tuple(range(rank)), rank)
 
     @classmethod
-    def last(cls, rank: int) -> Layout:
+    def last(cls, rank: int) -> "Layout":
         """Return the layout whose channels are last."""
         return cls((0, *range(2, rank), 1), rank)
 
@@ -78,11 +76,11 @@ class Layout:
         """All of the tensor's axes, by their places."""
         return tuple(sorted(range(len(self.axes)), key=lambda axis: self.axes[axis]))
 
-    def transposed(self, order: Shape) -> Layout:
+    def transposed(self, order: Shape) -> "Layout":
         """Return the layout behind a Transpose that moves nothing."""
         return Layout(tuple(self.axes[axis] for axis in order), self.rank)
 
-    def without(self, axes: frozenset[int]) -> Layout:
+    def without(self, axes: frozenset[int]) -> "Layout":
         """Return the layout where axes of size 1 were dropped."""
         return Layout(tuple(place for axis, place in enumerate(self.axes) if axis not in axes), self.rank)
 

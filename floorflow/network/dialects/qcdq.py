@@ -4,8 +4,6 @@ A DequantizeLinear of data only says that the integers stand for scaled numbers,
 integers is the quantiser of those weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The layer reads its weights through a DequantizeLinear and sends its results thr
 and zero points are the integer layer's own inputs. The next rewriting, of QDQ, then sees nothing special.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from floorflow.network.dialects.rewriting import Rewriting, require_inputs

@@ -1,7 +1,5 @@
 """What every dialect needs to rewrite a graph: new nodes and constants, and the element types of tensors."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

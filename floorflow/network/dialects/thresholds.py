@@ -4,8 +4,6 @@ A MultiThreshold becomes the Quant that makes the same values, annotated weights
 from between FINN's later steps, whose layers are no layers of ONNX any more, is refused as a whole.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Reading a case of the chunk problem: layers, resource models and rows, in one JSON file (docs/chunks.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -72,7 +70,7 @@ class _Model(FileModel):
     chunk_dma: _Extra = _Extra()
 
     @model_validator(mode="after")
-    def _of_one_form(self) -> _Model:
+    def _of_one_form(self) -> "_Model":
         if (self.coef is None) == (self.par is None):
             raise ValueError("a model has either coef (additive) or par (product)")
         return self

@@ -1,7 +1,5 @@
 """A case's rows, answered: the fastest static and dynamic design of each."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

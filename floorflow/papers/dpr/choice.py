@@ -3,8 +3,6 @@
 A multiple-choice knapsack. Options that cannot fit beside the least of the other layers are dropped first.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import inf
 
@@ -39,7 +37,7 @@ class Options:
         """The layer of each option."""
         return np.repeat(np.arange(len(self.start)), np.diff(np.append(self.start, len(self.cost))))
 
-    def kept(self, keep: NDArray[np.bool_]) -> Options | None:
+    def kept(self, keep: NDArray[np.bool_]) -> "Options | None":
         """Return the options that are marked; None if a layer has none left."""
         counts = np.add.reduceat(keep, self.start)
         if not counts.all():

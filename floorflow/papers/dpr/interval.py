@@ -4,8 +4,6 @@ A chunk costs ``(B - 1) x slowest + total``. So its slowest layer is fixed at ea
 least with which it fits, and `choice` finds the least total; the bound of all slower ones ends the search.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -64,7 +62,7 @@ class Interval:
     traffic: int
 
     @classmethod
-    def of(cls, problem: ChunkProblem, first: int, rows: Sequence[Ints]) -> Interval:
+    def of(cls, problem: ChunkProblem, first: int, rows: Sequence[Ints]) -> "Interval":
         """Return the interval from a layer on, with some rows of each of its layers."""
         layers = problem.layers[first : first + len(rows)]
         start = np.cumsum([0, *(len(some) for some in rows[:-1])])

@@ -4,8 +4,6 @@ Residual networks: a block between two places where one stream is live stays tog
 all streams that cross the cut go to memory, counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

@@ -7,8 +7,6 @@ A memory of more than 1,024 bits is in BRAM, a smaller one in LUTs; ``M2free`` m
 and all its other memories.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -71,7 +69,7 @@ class PaperLayer(FileModel):
     stock: dict[str, tuple[Count, Count]] = {}
 
     @model_validator(mode="after")
-    def _conv_has_dimensions(self) -> PaperLayer:
+    def _conv_has_dimensions(self) -> "PaperLayer":
         if self.type == "conv":
             lacking = [name for name in ("K", "IFM", "OFM", "IC") if getattr(self, name) is None]
             if lacking:
@@ -196,7 +194,7 @@ def _power_of_two(least: int) -> int:
 
 
 def layer_with_options(
-    number: int, layer: PaperLayer, foldings: Sequence[tuple[int, int]], model: AnyModel, *, window: bool
+    number: int, layer: PaperLayer, foldings: Sequence[tuple[int, int]], model: "AnyModel", *, window: bool
 ) -> Layer:
     """Return a layer with all foldings; ``window``: its cycles are FINN's, with the sliding window."""
     rows = [

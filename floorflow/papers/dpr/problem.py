@@ -5,8 +5,6 @@ through one chunk after another; between two of them a slot is reconfigured. Amo
 resources in the units of `UNITS`, so that sums are exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -110,7 +108,7 @@ class ChunkProblem:
         whole = np.array([have * unit for have, unit in zip(self.device, UNITS, strict=True)])
         return float(np.sum((use + np.array(self.fixed)) / np.maximum(whole, 1)))
 
-    def in_one_chunk(self) -> ChunkProblem:
+    def in_one_chunk(self) -> "ChunkProblem":
         """Return the problem without any place to cut."""
         return replace(self, layers=tuple(replace(layer, cut_behind=False) for layer in self.layers))
 
@@ -126,7 +124,7 @@ class Regions:
     sizes: tuple[Fraction, ...]
 
     @classmethod
-    def equal(cls, area: Fraction, count: int = 1) -> Regions:
+    def equal(cls, area: Fraction, count: int = 1) -> "Regions":
         """Return equal regions that share an area."""
         return cls(area, (area / count,) * count)
 

@@ -1,7 +1,5 @@
 """A case as a JSON file (``samo-case/1``): an option table, a platform and an objective; methods side by side on it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Carry a changed folding on to the neighbours that could no longer be joined: SAMO's folding matching (eq. 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

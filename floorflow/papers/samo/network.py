@@ -3,8 +3,6 @@
 Streams cost nothing here, as in SAMO: no converters, no FIFOs. So the optimum is a bound for `floorflow plan`, no plan.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise

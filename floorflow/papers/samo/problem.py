@@ -6,8 +6,6 @@ its options. Of a partition count the cycles of its slowest node, its summed res
 memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -6,8 +6,6 @@ the cheapest folding within each interval is found exactly, for many prices and 
 it costs more than the limits are worth, no folding within that interval keeps them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

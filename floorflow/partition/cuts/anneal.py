@@ -5,8 +5,6 @@ exceeded and falls while they are kept, so that the way leads along the edge of 
 what it comes to depends on the seed and the arguments alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import exp, inf

@@ -5,8 +5,6 @@ R resources: the cells of least rectangles behind the amounts, and then one for 
 hold one; P tables that streams pass or not, see `metric`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -9,8 +9,6 @@ A table (S, S) has 1 where a stream from the first slot to the second passes som
 with all their targets, are what the model states: a stream passes if its source is in one and its target in the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

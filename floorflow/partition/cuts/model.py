@@ -16,8 +16,6 @@ columns are declared whole, though t and v follow from x: on models that mix the
 9.15; reported for 1.14, too) was seen to cut the optimum off, and all take longer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
@@ -55,7 +53,7 @@ class Terms:
     of: Mapping[int, float] = field(default_factory=dict)
     constant: float = 0.0
 
-    def plus(self, other: Terms, times: float = 1.0) -> Terms:
+    def plus(self, other: "Terms", times: float = 1.0) -> "Terms":
         """Return this and so many times another."""
         summed = dict(self.of)
         for column, coefficient in other.of.items():
@@ -76,11 +74,10 @@ class KnownCost:
 
 @dataclass(frozen=True)
 class CutAnswer:
-    """What HiGHS found: an assignment (G,) if any, a lower bound of its cost in parts of 1 / scale, what is proven."""
+    """What HiGHS found: a legal assignment (G,) if any, and a lower bound of its cost in parts of 1 / scale."""
 
     assignment: Integers | None
     bound: int
-    optimal: bool = False
     infeasible: bool = False
 
 
@@ -261,8 +258,7 @@ def solve_cuts(
         return CutAnswer(None, 0, infeasible=True)
     found = None if answer.values is None else model.read(answer.values.tolist())
     # HiGHS keeps rows within a tolerance: what it calls legal is looked at again in whole numbers.
-    legal = found is not None and arrays.excess(found) == 0
-    if found is None or not legal:
+    if found is not None and arrays.excess(found):
         found = None
     if any_legal or answer.bound == -inf:
         bound = 0
@@ -270,4 +266,4 @@ def solve_cuts(
         bound = arrays.cost(found)
     else:
         bound = arrays.whole_steps(answer.bound + constant)
-    return CutAnswer(found, bound, answer.optimal and legal)
+    return CutAnswer(found, bound)

@@ -5,8 +5,6 @@ at once, with these results as inequalities and the best assignment known as a h
 assignment is a phase of its own, where no walk met one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf

@@ -1,7 +1,5 @@
 """Partition methods by name, a file for each; a new one is a file with ``solve(problem, limits, seed, start)``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Method ``auto``: the best of several starts and a local search around each, then CP-SAT and bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

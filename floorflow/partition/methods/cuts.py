@@ -1,7 +1,5 @@
 """Method ``cuts``: slots as 0/1 vectors over cuts, exact on any graph of slots and with limits that no other knows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Method ``exact``: CP-SAT on all slots at once, with no other start than the one given."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from floorflow.partition.arrays import arrays_of

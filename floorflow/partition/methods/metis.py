@@ -1,7 +1,5 @@
 """Method ``metis``: recursive bipartition and refinement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from floorflow.partition.arrays import arrays_of, heuristic

@@ -21,8 +21,6 @@ for each column (or row) and each middle across, the least over all places that 
 are added to a table as a whole, so that nothing is done for pairs of places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -51,7 +49,7 @@ class Facing:
     unit: int
     across_unit: int
 
-    def turned(self) -> Facing:
+    def turned(self) -> "Facing":
         """Look the other way."""
         across = self.across_low, self.across_high, self.unit, self.across_unit
         return Facing(-self.end, -self.start, -self.high, -self.low, *across)
@@ -64,7 +62,7 @@ class Places:
     facing: tuple[Facing, Facing, Facing, Facing]
 
     @classmethod
-    def of(cls, legal: Legal, row_step: int) -> Places:
+    def of(cls, legal: Legal, row_step: int) -> "Places":
         """Find the places that stand for the legal rectangles."""
         first, last = _pairs(legal)
         spans = legal.grid.spans[first[:, 0]]
@@ -135,7 +133,7 @@ class Before:
     across: int
 
     @classmethod
-    def of(cls, one: Facing, other: Facing) -> Before:
+    def of(cls, one: Facing, other: Facing) -> "Before":
         """Find the size of the tables."""
         first, last = min(one.end.min(), other.start.min()), max(one.end.max(), other.start.max())
         low = min(one.across_low.min(), other.across_low.min())

@@ -6,8 +6,6 @@ clear of keep-outs. Two rectangles that do not overlap lie apart in columns or i
 half the sum of their sides apart there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -9,8 +9,6 @@ pass counts if it costs at most a tenth more than the first. A module without ro
 best corner.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

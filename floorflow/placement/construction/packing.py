@@ -5,8 +5,6 @@ is free it ejects those whose loss costs least; a module's price rises each time
 hard to place stays. A few others are then put anew, which closes gaps (Nagata and Bräysy, for vehicle routing).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -24,8 +22,6 @@ from floorflow.placement.rectangles.candidate_rectangles import (
     area_of,
     overlaps,
 )
-
-Floats = npt.NDArray[np.float64]
 
 HOPELESS = 0.9
 """Share of the free cells above which modules' least rectangles were never packed."""
@@ -99,7 +95,7 @@ class _Floor:
     taken: npt.NDArray[np.int32]
 
     @classmethod
-    def of(cls, problem: PlacementProblem, slot: str, rects: Sequence[IntArray]) -> _Floor:
+    def of(cls, problem: PlacementProblem, slot: str, rects: Sequence[IntArray]) -> "_Floor":
         """Return the cells between the outermost sides of rectangles."""
         every, step = np.concatenate(rects), problem.device.row_step
         left, bottom = int(every[:, LEFT].min()), int(every[:, BOTTOM].min())

@@ -5,8 +5,6 @@ so only slots that are not whole in any layout get more: each by itself, the ful
 elsewhere. Where one gets no room at all, nothing more is done for the others.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -133,7 +131,7 @@ class _Builder:
     @classmethod
     def of(
         cls, problem: PlacementProblem, rects: Sequence[IntArray], limits: Limits, rng: np.random.Generator
-    ) -> _Builder:
+    ) -> "_Builder":
         """Start with compact rectangles; with free ones in a slot whose hints are not compact."""
         limit = problem.max_aspect
         aspects: list[float | None] = [None] if limit is None else [limit, 2 * limit, None]

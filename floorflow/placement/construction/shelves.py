@@ -5,8 +5,6 @@ its band. This wastes little and keeps a chain of modules in order. What still f
 where it disturbs least; the modules that it ejects look for a new place, at a price that rises each time.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -6,8 +6,6 @@ share of what they need, or along a keep-out. Only the last parts are looked at 
 divided any more may be given to its modules together, if they may merge into one pblock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Placement methods by name, a file for each; a new one is a new file with ``solve(problem, limits, seed)``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from floorflow.placement.problem import Limits, PlacementFailure, PlacementProblem, PlacementSolution

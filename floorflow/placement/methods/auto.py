@@ -12,8 +12,6 @@
    aspects that the search was allowed.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 For small sets: up to seven or so it proves which layout is best; of more it may find a shorter one.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from floorflow.placement.methods import auto

@@ -5,8 +5,6 @@ height hold the same: one of each kind is looked at, and only if so many neighbo
 at all in less than the best rectangle so far.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache

@@ -4,8 +4,6 @@ Resources add up over columns, so the supply of columns ``left..right`` is a dif
 computed once a slot (`SlotGrid`); a module then needs one binary search a resource, over all rows at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -244,7 +242,7 @@ class Raster:
     row_step: int
 
     @classmethod
-    def of(cls, region: Rect, device: Device) -> Raster:
+    def of(cls, region: Rect, device: Device) -> "Raster":
         """Return the raster of all whole row steps of a region."""
         step = device.row_step
         first, last = -(-region.bottom // step), (region.top + 1) // step

@@ -4,8 +4,6 @@ What holds enough still does when a side moves outwards. So a rectangle holds to
 does, and of those only the largest need to be told.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +50,7 @@ class LegalSides:
     narrowest: IntArray
 
     @classmethod
-    def of(cls, grid: SlotGrid, need: IntArray, max_aspect: float | None, row_step: int) -> LegalSides:
+    def of(cls, grid: SlotGrid, need: IntArray, max_aspect: float | None, row_step: int) -> "LegalSides":
         """Return the rules for what `wires.legal_rectangles` returns; ``grid`` must hold every legal span."""
         bottoms, tops = grid.spans[:, 0] // row_step, (grid.spans[:, 1] + 1) // row_step
         bottom, top = int(bottoms.min()), int(tops.max())

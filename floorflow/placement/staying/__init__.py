@@ -12,8 +12,6 @@
 Drafts are not held against a placement from scratch. Equal arguments give equal answers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -85,7 +83,9 @@ class Near:
         self.rng = np.random.default_rng(self.seed)
 
     @classmethod
-    def of(cls, prepared: PreparedProblem, seed: int, scratch: PlacementSolution | None, aspect: float | None) -> Near:
+    def of(
+        cls, prepared: PreparedProblem, seed: int, scratch: PlacementSolution | None, aspect: float | None
+    ) -> "Near":
         """Take the narrowest rectangles, of every span, of an aspect, the homes, and what was found from scratch."""
         problem, home = prepared.problem, set(at_home(prepared.problem))
         rasters = {slot.name: Raster.of(slot.region, problem.device) for slot in problem.slots}

@@ -5,8 +5,6 @@ those that share a slot with one that must move, while the rest stays at home: a
 How many of a slot can stay at all, however long the wires, bounds how many can of all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -40,7 +38,7 @@ class FreeModules:
     may_overlap: BoolArray
     homes: IntArray
 
-    def among(self, layout: Layout, free: IntArray) -> FreeModules:
+    def among(self, layout: Layout, free: IntArray) -> "FreeModules":
         """Return the problem of some of them (k,), the others of which stay where they lie in a layout."""
         fixed = np.setdiff1d(np.arange(len(self.rules)), free)
         nets, boxes = self.nets, layout.boxes[fixed]
@@ -59,7 +57,7 @@ class FreeModules:
         return int((layout.boxes == self.homes).all(axis=1).sum())
 
     @property
-    def without_wires(self) -> FreeModules:
+    def without_wires(self) -> "FreeModules":
         """The problem in which nothing but legality counts."""
         count = len(self.rules)
         none = NetArrays.of(

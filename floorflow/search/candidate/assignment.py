@@ -1,7 +1,5 @@
 """From one folding to a candidate: connect, cluster and partition, as pure functions; modules that merge."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A candidate: a folded, connected, clustered and partitioned network, as a value."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

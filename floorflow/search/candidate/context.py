@@ -3,8 +3,6 @@
 How much a search tries is a matter of counts and shares, never seconds, so that equal runs give equal plans.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial

@@ -5,8 +5,6 @@ network's parts (stages) stand in one of a few linear orders. What lies in a slo
 its own limits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -120,7 +118,7 @@ class Cutter:
         context: PlanningContext,
         pricing: FifoPricing,
         reserve: Mapping[str, Resources],
-        earlier: Cutter | None = None,
+        earlier: "Cutter | None" = None,
     ) -> None:
         """``earlier``: a cutter at other prices, near whose cuts these will be."""
         self.context, self.pricing, self.reserve = context, pricing, reserve

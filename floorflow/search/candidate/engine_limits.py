@@ -5,8 +5,6 @@ engine that fills a slot leaves the placer no choice. Limits bound what is looke
 They are lifted for an engine, and the plan says so, where it, or the network, has no folding within them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, combinations, product
@@ -58,7 +56,7 @@ class EngineLimits:
     """Slots of engines that may lie in no other, as their pblocks are stated, or as is wished."""
 
     @classmethod
-    def none(cls, dataflow: Dataflow, backend: Backend) -> EngineLimits:
+    def none(cls, dataflow: Dataflow, backend: Backend) -> "EngineLimits":
         """Return no limits at all."""
         return cls(dataflow, backend, None, {"": Resources(*[NO_LIMIT] * len(RESOURCE_NAMES))})
 
@@ -69,14 +67,14 @@ class EngineLimits:
         shares = tuple(name for name in RESOURCE_NAMES if min(amounts[name]) < NO_LIMIT)
         return shares if self.most_products is None else (PRODUCTS, *shares)
 
-    def without(self, names: Iterable[str]) -> EngineLimits:
+    def without(self, names: Iterable[str]) -> "EngineLimits":
         """Return the limits without some of them."""
         lifted = frozenset(names)
         free = Resources.from_dict(dict.fromkeys(lifted - {PRODUCTS}, NO_LIMIT))
         most = {slot: amount.most(free) for slot, amount in self.most.items()}
         return replace(self, most_products=None if PRODUCTS in lifted else self.most_products, most=most)
 
-    def exempting(self, pairs: Iterable[tuple[str, str]], reason: Reason) -> EngineLimits:
+    def exempting(self, pairs: Iterable[tuple[str, str]], reason: Reason) -> "EngineLimits":
         """Return the limits with more of them lifted, by engine and name.
 
         Of groups with equal rows one whose engine is exempt keeps others: none takes it for the rest.
@@ -122,7 +120,7 @@ class EngineLimits:
             return Refused(str(refusal), refusals=(refusal,), why="proven")
         return group.subset(keep)
 
-    def lifted_for(self, group: OptionGroup, places: Places) -> EngineLimits:
+    def lifted_for(self, group: OptionGroup, places: Places) -> "EngineLimits":
         """Return the limits, the fewest of them lifted for a group's engines, so that one of its rows is allowed.
 
         ValueError if no row fits a place, whatever the limits.

@@ -1,7 +1,5 @@
 """What a search found: the best design with its trace, or why there is none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal

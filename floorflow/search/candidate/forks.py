@@ -5,8 +5,6 @@ in a later FPGA every branch would take a link of its own; with one of them it t
 have each fork as a module of its own, which joins what it feeds where that saves something.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction

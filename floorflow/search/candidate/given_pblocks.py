@@ -1,7 +1,5 @@
 """Pblocks that are given: where the user states them, and those of an earlier plan near which another is to stay."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

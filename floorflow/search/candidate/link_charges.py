@@ -1,7 +1,5 @@
 """What floorflow's own link kernels take of slots: those of an assignment's streams, where the tool joins no cards."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 

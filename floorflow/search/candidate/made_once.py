@@ -1,7 +1,5 @@
 """Modules of a candidate that are to be made once: which are alike, what is made equal in them, windows alike."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 

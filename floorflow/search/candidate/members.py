@@ -6,8 +6,6 @@ among intervals decides for all networks, and every bound it proves is one on th
 intervals (FIFOs, links, names) is asked of each network by itself, in its own cycles.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Place a candidate: the floorplan of every FPGA, and register slices for streams longer than one cycle's reach."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

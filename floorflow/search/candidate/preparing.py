@@ -4,8 +4,6 @@ Caps and fills are a user's margins, and estimates may be off (`floorflow.datafl
 may fit all the same.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -258,7 +256,7 @@ class Priced:
     groups: tuple[OptionGroup, ...]
     measured: Measurements = NO_MEASUREMENTS
 
-    def part(self, dataflow: Dataflow) -> Priced:
+    def part(self, dataflow: Dataflow) -> "Priced":
         """Return the same of a part that takes each group whole or not at all."""
         inside = {engine.name for engine in dataflow.engines}
         return replace(self, dataflow=dataflow, groups=tuple(g for g in self.groups if inside.issuperset(g.engines)))

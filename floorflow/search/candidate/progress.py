@@ -1,7 +1,5 @@
 """What a long run tells of itself: the stage that it is in, in a few words what it does there, and the best so far."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 
 

@@ -6,8 +6,6 @@ which holds whatever the slot's limits allow. So no floorplan costs rate, unless
 interval is the search's repair then.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import replace

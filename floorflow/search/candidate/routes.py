@@ -4,8 +4,6 @@ A contiguous cut fills the slots FPGA by FPGA, each up or down its SLRs, or ther
 lie at one end of an FPGA and streams may not go far, what leaves the last slot comes back through those before it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

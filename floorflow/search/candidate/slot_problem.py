@@ -5,8 +5,6 @@ the user's fill of a resource, the confidence, the rule on hard pblocks. Where a
 may be as full as `Request.fullest_fill` allows, as long as it is as likely to hold its module as is asked.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How a candidate is folded, partitioned and placed: the methods that a request names, and the back end's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial

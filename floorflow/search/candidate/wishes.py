@@ -4,9 +4,7 @@ Engines go by the names that they have before their kinds are chosen, which no p
 next plan as for this one.
 """
 
-from __future__ import annotations
-
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -68,7 +66,7 @@ class Wishes:
     file: InputFile | None = None
     stages: tuple[tuple[str, ...], ...] = ()
 
-    def without(self, *lines: Wish) -> Wishes:
+    def without(self, *lines: Wish) -> "Wishes":
         """Return the others."""
         return replace(self, lines=tuple(line for line in self.lines if line not in lines))
 
@@ -97,10 +95,6 @@ class Wishes:
     def ties(self) -> bool:
         """Whether engines depend on each other's slots."""
         return any(not line.places for line in self.lines)
-
-    def keep(self, slot_of: Mapping[str, str]) -> bool:
-        """Whether engines lie as is wished."""
-        return all(_holds(line, [slot_of[engine] for engine in line.engines]) for line in self.lines)
 
     @cached_property
     def keys(self) -> dict[str, str]:
@@ -136,14 +130,6 @@ class Wishes:
 
 
 NO_WISHES = Wishes()
-
-
-def _holds(line: Wish, slots: Sequence[str]) -> bool:
-    if line.kind == "together":
-        return len({*slots}) == 1
-    if line.kind == "apart":
-        return len({*slots}) == len(slots)
-    return {*slots} <= line.slots
 
 
 def read_wishes(

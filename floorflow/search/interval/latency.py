@@ -5,8 +5,6 @@ slots below their limit, so that modules pack: that costs little latency, and le
 the first legal floorplan, some tries are made between it and the last that failed, and one with larger engines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce

@@ -1,7 +1,5 @@
 """How full a design is of what it may use, below what none at its interval can be, and what evenness costs."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction

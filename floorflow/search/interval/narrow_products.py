@@ -1,7 +1,5 @@
 """Products of two bits: in LUT where every slot has enough of it, in DSP blocks only where it has not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

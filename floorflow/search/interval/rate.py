@@ -1,7 +1,5 @@
 """The search for the highest rate, or for the least resources at a requested one."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -54,7 +52,7 @@ class RateSearch:
     """Words for its rows in a trace of several searches."""
 
     @classmethod
-    def of(cls, run: SearchState, *, all_kinds: bool = True) -> RateSearch:
+    def of(cls, run: SearchState, *, all_kinds: bool = True) -> "RateSearch":
         """Find the shortest interval."""
         about = "kinds as they fit best" if all_kinds else "kinds as the back end chooses"
         return cls(run, *shortest_possible(run), all_kinds, about=f"{about}: ")

@@ -1,7 +1,5 @@
 """The search by goal: the highest rate, the least resources or the lowest latency, and what ended it."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Mapping
@@ -101,7 +99,7 @@ def _without_context(found: Outcome) -> Outcome:
     return found if isinstance(found, Refused) else replace(found, context=None)  # type: ignore[arg-type]
 
 
-def _placed_at_once(going: _Search) -> Outcome:
+def _placed_at_once(going: "_Search") -> Outcome:
     """Return the best design that there is; pblocks that were growing are as they were, to grow once more."""
     if going.interrupted or not going.context.floorplans:
         return INTERRUPTED

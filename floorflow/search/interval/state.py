@@ -1,7 +1,5 @@
 """What a search has tried: candidates at an interval or under a budget, their placement, a row of trace for each."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -113,25 +111,25 @@ class SearchState:
         self.trace.append(row)
         self.progress.note(f"interval {row.interval_cycles:,} cycles: {row.verdict} ({row.stage}) {row.detail}")
 
-    def among(self, problem: FoldingProblem) -> SearchState:
+    def among(self, problem: FoldingProblem) -> "SearchState":
         """Return a new search among fewer foldings."""
         other = SearchState(replace(self.context, problem=problem), self.progress)
         # It does not depend on the foldings.
         other.link_bound = self.link_bound
         return other
 
-    def with_shallower_fifos(self) -> SearchState:
+    def with_shallower_fifos(self) -> "SearchState":
         """Return a new search for designs whose FIFOs keep an interval that is a little longer than the engines'."""
         other = SearchState(replace(self.context, fifo_slack=self.context.search_limits.fifo_slack), self.progress)
         # FIFOs at their least, as these take them, are the same.
         other.link_bound, other.feasible = self.link_bound, self.feasible
         return other
 
-    def within(self, context: PlanningContext) -> SearchState:
+    def within(self, context: PlanningContext) -> "SearchState":
         """Return a new search within narrower limits that goes on from what is known of FIFOs."""
         return SearchState(context, self.progress, completed=self.completed, held=self.held, _pricing=self._pricing)
 
-    def take_over(self, other: SearchState, about: str) -> None:
+    def take_over(self, other: "SearchState", about: str) -> None:
         """Take note of what a search within narrower limits tried, and of what FIFOs held there."""
         self.aside += [replace(row, detail=about + row.detail) for row in other.trace]
         if other.held != self.held:

@@ -3,8 +3,6 @@
 What a way finds short it notes in the search's state, so that the next one begins with it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

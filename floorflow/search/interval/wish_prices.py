@@ -3,8 +3,6 @@
 Modules, foldings and FIFOs are those of the plan; a wish that costs rate shows in the bound alone.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from itertools import starmap

@@ -1,7 +1,5 @@
 """Networks at one external memory: lowered for the choice of their engines, and placed once these are chosen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 

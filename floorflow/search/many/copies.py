@@ -5,8 +5,6 @@ Places do not overlap, so what fits each of them fits the card. What is proven i
 and none faster, than what all slots may hold together, divided among them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

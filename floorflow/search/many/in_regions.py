@@ -6,8 +6,6 @@ then planned down to its floorplans inside its region, until nothing better is h
 all of the device, and is never loaded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import starmap

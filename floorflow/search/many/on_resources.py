@@ -4,8 +4,6 @@ Source: Montgomerie-Corcoran et al., SAMO (2022), equations 3 to 7. The dynamic 
 segments; those of its best path are folded until all of them are.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 

@@ -5,8 +5,6 @@ all segments. Those of its best path are folded, then planned down to their floo
 what that gave, until all of its best path is planned: every other path is then bounded to be no better.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import inf
@@ -37,7 +35,7 @@ class InPhases:
     """
 
     whole: PlanningContext
-    phases: tuple[PlannedPhase, ...]
+    phases: "tuple[PlannedPhase, ...]"
     stats: SolveStats
     reconfiguration_us: float
     memory: BoardMemory
@@ -82,7 +80,7 @@ def search_in_time(whole: Priced, search: Search, progress: Progress) -> InPhase
 class _Run:
     """A search on its way."""
 
-    plans: SegmentPlans
+    plans: "SegmentPlans"
     memory: BoardMemory
 
     def result(self, reconfiguration_us: float, frames: int) -> InPhases | Refused:

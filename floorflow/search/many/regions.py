@@ -1,7 +1,5 @@
 """Regions in which the parts of a network may be swapped: a ladder of sizes, each where it loads fastest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

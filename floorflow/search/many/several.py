@@ -6,8 +6,6 @@ have more. A network without a target gets what those with one leave; its share 
 platform alone, so that equal networks get equal rates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction

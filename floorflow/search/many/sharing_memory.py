@@ -4,8 +4,6 @@ Source: Venieris & Bouganis, f-CNN^x (FPL 2018), Algorithm 1. Engines and consta
 often each network runs in a period, and when each subgraph moves its bytes, comes behind, for the engines chosen.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

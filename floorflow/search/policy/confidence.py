@@ -7,8 +7,6 @@ found so far, until one holds, and between it and the last that did not. That is
 have a design that holds.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

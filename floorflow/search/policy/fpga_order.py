@@ -4,8 +4,6 @@ The other search folds and cuts as the plan's does, in larger steps, and places 
 floorplan. Nothing is proven by it but where the plan is at a bound that holds in any order.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf
 

@@ -6,8 +6,6 @@ planned with them, and then with as few engines that have them as can be: `floor
 folding at that interval needs, and for which engines that is least tight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ the rate, not placed: how full slots are and how large engines follow from that,
 only where each bargain is planned to its end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

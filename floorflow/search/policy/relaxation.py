@@ -4,8 +4,6 @@ More FPGAs may be taken, engines may be larger than their limits, the host may w
 SLR boundaries. Each asks for searches under those behind it, and says which outcome counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

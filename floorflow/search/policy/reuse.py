@@ -7,8 +7,6 @@
 3. Where that has no plan the next longer interval is tried. What it all costs is told against foldings that are free.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -198,7 +196,7 @@ class _Alike:
         """The shortest interval at which one folding a class fits the summed limits."""
         return FeasibilityOracle(self.tied).shortest(lambda answer: not isinstance(answer, FoldingInfeasible))
 
-    def of_more_alike(self, shortest: int) -> _Alike:
+    def of_more_alike(self, shortest: int) -> "_Alike":
         """Return the network with its joins in modules of their own, if too little could be reused otherwise."""
         apart = _Alike(replace(self.context, joins_apart=True))
         answers = (fold_at_interval(self.tied, one, branch=False) for one in self.intervals_to_try(shortest))

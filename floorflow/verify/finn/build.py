@@ -1,7 +1,5 @@
 """Nodes of a build against the engines of the plan whose cells they are: kind, shape, folding and SLR."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

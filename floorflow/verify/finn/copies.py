@@ -3,8 +3,6 @@
 Keys and ports are those that FINN writes for one copy (its VitisLink; tests/emit/test_relink.py has its file).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """One engine of the plan with its folding: attributes, data types, parts; and a network of them as FINN builds it."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

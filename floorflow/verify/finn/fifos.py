@@ -5,8 +5,6 @@ sort the graph by levels after each (qonnx SortGraph): nodes that wait for nothi
 alone, and so on; in a level they stay in order.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise

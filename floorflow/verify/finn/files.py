@@ -1,7 +1,5 @@
 """FINN's files against the plan: folding_config.json, floorplan.json with its rules for kernels, and the flow's."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping

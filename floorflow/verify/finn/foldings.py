@@ -1,7 +1,5 @@
 """Which folding attributes each FINN kind has."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 

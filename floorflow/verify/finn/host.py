@@ -1,7 +1,5 @@
 """host/host.json: cards with their bitstreams and links, where frames go in and come out, and what is planned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """FINN's part of the judge: every answer that the rules on a plan of the back end ``finn`` ask for."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Nodes of a build and the streams that join them, as the judge follows them."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ plan with ``--costs samo`` has the cycles of SAMO's fork of FINN (2022-03; SAMO 
 fill is how long an engine holds back its first word (docs/plan.md, *Window fill*).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Which engines have weights, thresholds or other constants in LUTs, so that no other is the same circuit."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from math import prod

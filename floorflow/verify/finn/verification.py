@@ -4,8 +4,6 @@ FINN verifies a whole network at the end of some of its steps, given one input a
 by a step of floorflow's from the model's weights, so that they are in a build, not in a plan.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import struct

@@ -1,7 +1,5 @@
 """What the name of a part tells of UltraRAM; the tables stand in docs/plan.md."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -139,7 +137,7 @@ class Board:
     copies: tuple[str | None, ...] = ()
     """The memory channel of each copy of a network, where there are several."""
 
-    def at(self, memory: str | None) -> Board:
+    def at(self, memory: str | None) -> "Board":
         """Return the board as one copy has it, whose streams of the host end at a memory channel."""
         return replace(self, asked_memory=memory, copies=())
 

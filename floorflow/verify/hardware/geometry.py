@@ -4,8 +4,6 @@ The file (schema ``floorflow-device/1``) gives one character a physical column f
 kept as one bit mask over Y for each site type and X, so that sets of sites are compared with ``&`` and ``|``.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -38,7 +36,7 @@ class Rectangle:
     top: int
 
     @classmethod
-    def of(cls, entry: RectangleRecord) -> Rectangle:
+    def of(cls, entry: RectangleRecord) -> "Rectangle":
         """Read a rectangle of a file."""
         return cls(*(entry[side] for side in ("left", "bottom", "right", "top")))
 
@@ -47,12 +45,12 @@ class Rectangle:
         """Column and row of its middle."""
         return (self.left + self.right) / 2, (self.bottom + self.top) / 2
 
-    def overlaps(self, other: Rectangle) -> bool:
+    def overlaps(self, other: "Rectangle") -> bool:
         """Whether the two share a column and a row."""
         across = self.left <= other.right and other.left <= self.right
         return across and self.bottom <= other.top and other.bottom <= self.top
 
-    def around(self, other: Rectangle) -> Rectangle:
+    def around(self, other: "Rectangle") -> "Rectangle":
         """Return the least rectangle that holds both."""
         lower = min(self.left, other.left), min(self.bottom, other.bottom)
         return Rectangle(*lower, max(self.right, other.right), max(self.top, other.top))

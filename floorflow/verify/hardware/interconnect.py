@@ -4,8 +4,6 @@
 2n + 1 share interconnect. UltraScale+: an INT column serves the column on either side (UG909).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

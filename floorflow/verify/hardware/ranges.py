@@ -3,8 +3,6 @@
 Names of faults are those of `check`; how grave a fault is and where it is told is the caller's to say.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Derived from what is left to go: how many links and boundaries lie between each 
 on always the first slot, in the platform's order, from which as little is left as can be.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

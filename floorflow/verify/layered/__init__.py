@@ -5,8 +5,6 @@ files that all of them have stand here. FIFOs lie in memory that the tool choose
 LUT. What cells are called the user tells in ``cells.json``; constraints wait for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

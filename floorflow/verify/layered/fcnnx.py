@@ -4,8 +4,6 @@ Source: the integer form of eq. 1 and 2 of the paper: ``f ceil(N_out/N_PE) ceil(
 of a tile of f input maps; bytes in 16-bit words, partial sums in 32 bits, times a factor of 1.3 that is assumed.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator, Mapping

@@ -3,8 +3,6 @@
 Source: ``fpgaconvnet-model`` 0.1.4, ``models/layers``, with words of 16 bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import ceil

@@ -4,8 +4,6 @@ Sources: hls4ml 1.3.0, ``backends/fpga/fpga_backend.py`` (which reuse factors it
 word is a pixel); SAMO (c562238) for cycles and DSPs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import prod

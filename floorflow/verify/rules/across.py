@@ -1,7 +1,5 @@
 """What holds across the phases of a plan: names, where networks and engines run, what passes, and which way."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A card's configuration for v++ where a build makes the kernels of its part: their units, ports, banks and SLRs."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Streams of a phase: ends, widths, words, converters, links and crossing registers, from the engines' ports."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from floorflow.verify.back_end import Port

@@ -1,7 +1,5 @@
 """What solvers say about their answers: gap and status from objective and bound."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The constraint files of one FPGA, XDC and the script of calls to the Tcl library, against the plan."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

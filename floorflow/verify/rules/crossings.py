@@ -1,7 +1,5 @@
 """The partition of a phase: assignment, crossings and their cost, what boundaries and links carry, and hops."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace

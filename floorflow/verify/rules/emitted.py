@@ -1,7 +1,5 @@
 """The files of a phase: the back end's, which tell the cells of engines, and the constraint files of each FPGA."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -60,7 +58,7 @@ def check_emitted(folder: Folder, plan: PlanRecord, phase: PhaseFacts, boards: B
                 compare_ports(stated, planned, where, phase.findings)
 
 
-def _check_build(phase: PhaseFacts, build: Path, cells: Cells | None) -> None:
+def _check_build(phase: PhaseFacts, build: Path, cells: "Cells | None") -> None:
     if cells is None or not cells.are_read:
         told = "no bound.json tells what cells are called; run floorflow bind on this build first"
         phase.add("names-unbound", phase.where, told)

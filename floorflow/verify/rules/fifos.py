@@ -6,8 +6,6 @@ dominator, so that every path from the root to an input of the join runs through
 fork.
 """
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Link kernels: which streams each has, the room that one end gives and the other counts on, and each card's lines."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

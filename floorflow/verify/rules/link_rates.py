@@ -1,7 +1,5 @@
 """Rates over links with kernels: no interval is shorter than these carry, and a link that limits one is named."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from fractions import Fraction

@@ -5,8 +5,6 @@ bytes come as fast as its slots carry them and it works no faster than at full s
 network run one after another, and in a period whole inferences; errors are eq. 5 and 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from math import floor
 

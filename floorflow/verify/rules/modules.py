@@ -4,8 +4,6 @@ A placed circuit can be moved if columns are of one kind, hard blocks are met at
 spines (the middle of each clock region), edges of clock regions and SLR boundaries lie between the same rows.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence

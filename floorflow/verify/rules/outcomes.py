@@ -5,8 +5,6 @@ lies below the band and one above (docs/plan.md, *Likelihood*). What is decided 
 that no rule can derive must at least be what they are said to be.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property

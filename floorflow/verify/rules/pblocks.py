@@ -5,8 +5,6 @@ rule on hard pblocks. A pblock that lacks room must be listed as short, and no r
 else has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -81,7 +79,7 @@ class Rules:
     floors: Mapping[tuple[int, str], Floor]
 
     @classmethod
-    def of(cls, board: Board, options: OptionsRecord, outcomes: Outcomes) -> Rules:
+    def of(cls, board: Board, options: OptionsRecord, outcomes: Outcomes) -> "Rules":
         """Take the floors of the board's slots."""
         return cls(board, options, outcomes, board.floors)
 

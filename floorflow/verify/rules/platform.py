@@ -1,7 +1,5 @@
 """The plan's platform and links against the files that lie beside it, and what several FPGAs ask of their boards."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """Wires and ports of pblocks: from port to port, sides that do not turn away, and Laguna columns between SLRs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

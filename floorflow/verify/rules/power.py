@@ -1,7 +1,5 @@
 """The plan's power: worked out again from slots, modules and clock by figures of this file's own; limits and words."""
 
-from __future__ import annotations
-
 from floorflow.verify.facts import PhaseFacts, Phases
 from floorflow.verify.hardware.boards import commercial
 from floorflow.verify.plan_records import FpgaRecord, PlanRecord

@@ -3,8 +3,6 @@
 On UltraScale+ what is joined by interconnect columns is one programmable unit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The rules for regions: each by itself, all of them together, what stays outside, and what is loaded into them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

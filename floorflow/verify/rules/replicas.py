@@ -1,7 +1,5 @@
 """Copies of a network: that they are one implementation, as many as told, each with the host at a memory channel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any

@@ -1,7 +1,5 @@
 """A plan on a platform of resources alone: schedule.json and the files of its partitions, with every number anew."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The terms of placement's objective and the routing map, from wires and the die's file (docs/plan.md, *floorplan*)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, product

@@ -5,8 +5,6 @@ One port loads one region at a time; a region is loaded when its last phase has 
 the batch of the phase before it lies in memory. Files that tell script and host of it are judged here as well.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations

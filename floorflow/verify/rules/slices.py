@@ -1,7 +1,5 @@
 """Register slices of a phase and its longest streams, from pblocks, ports and SLR boundaries, by docs/plan.md."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What v++ sets for the steps of Vivado: hook, directives, and the report behind the last of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 

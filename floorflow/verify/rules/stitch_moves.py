@@ -1,7 +1,5 @@
 """The scripts by which RapidWright moves checkpoints, derived again from the plan's windows and streams."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence

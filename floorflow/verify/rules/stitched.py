@@ -3,8 +3,6 @@
 What a top joins is traced from each stream's source over its registers to its target.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ In extras.json stand the bound without limits, and bargains: rates that are lowe
 that reach them, and the plan's own figures.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from math import floor

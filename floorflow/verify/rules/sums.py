@@ -1,7 +1,5 @@
 """Totals of a phase: engines and channels to modules, modules and crossing registers to slots, limits, memories."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from floorflow.verify.facts import PhaseFacts

@@ -1,7 +1,5 @@
 """Engines, foldings, cycles and rates of a phase, from kinds and attributes; balance, limits, weights of the host."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterator
 from fractions import Fraction

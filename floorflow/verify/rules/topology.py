@@ -1,7 +1,5 @@
 """topology.json: the cards, the cables and cages that streams take, and the order in which cards start."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ What depends on a value that only Vivado has is noted and left; of a condition t
 read.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re

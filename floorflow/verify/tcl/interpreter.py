@@ -4,8 +4,6 @@ In an XDC file control flow and commands that Vivado does not accept there are f
 what cannot be told without Vivado is noted and left. Tcl's own commands are in `commands`.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence

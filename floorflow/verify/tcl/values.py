@@ -1,7 +1,5 @@
 """What words stand for once evaluated (texts, pblocks, cells, the unknown), and Vivado's commands (UG903, UG912)."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -38,10 +36,6 @@ class Cells:
         """Return what it counts for to compare it with some names, as characters that are read."""
         slow = sum(map(self.text.count, "*+?")) > _REPEATS_BY_RE
         return sum(len(name) if slow or len(name) > _NAME_BY_RE else _QUICK for name in names)
-
-    def takes(self, name: str) -> bool:
-        """Whether a cell is among them; never for what only Vivado can select."""
-        return self.taking()(name)
 
     def taking(self) -> Callable[[str], bool]:
         """Return what says of a name whether that cell is among them."""

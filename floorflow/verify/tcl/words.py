@@ -5,8 +5,6 @@ anybody's, nothing goes back over what it has read: possessive repeats, no line 
 nests or grows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the judge of XDC files can find: names, how grave each is unless a rule knows better, and what to do."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A floorplan as files state it, pblocks in the order of creation, and what a report says that their cells need."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

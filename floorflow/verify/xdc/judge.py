@@ -1,7 +1,5 @@
 """The verdict on anybody's floorplan: read files in order, then judge what they leave behind."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

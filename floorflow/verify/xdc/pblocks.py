@@ -1,7 +1,5 @@
 """Rules on pblocks (contents, shell, dies, properties, overlaps, parents) and on cells (pblocks, SLRs, patterns)."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Every kind of range that resize_pblock takes: sites, clock regions, SLRs, and types not on record."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What Vivado's commands in a file do to the floorplan: pblocks, their ranges, cells and properties, in order."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

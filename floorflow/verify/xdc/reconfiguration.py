@@ -1,7 +1,5 @@
 """What reconfigurable, snapping and routing-contained pblocks must keep to at their edges (UG909)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

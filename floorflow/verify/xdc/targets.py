@@ -1,7 +1,5 @@
 """What a floorplan is judged on: the die of a part, and the shell of a board or the one that cells' names tell."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Sequence

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onnx import numpy_helper
 
 from examples.make_models import ModelBuilder
-from floorflow.backends.finn.cost.calibrated_values import CALIBRATED
+from floorflow.backends.finn.cost.calibrated import CALIBRATED
 from floorflow.backends.finn.folding.cost_table import CostTable
 from floorflow.backends.finn.folding.legal_foldings import options
 from floorflow.backends.finn.kinds.fifo import XPM_CONTROL, fifo_estimate, fifo_resources, fifo_style

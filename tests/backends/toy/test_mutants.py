@@ -47,4 +47,4 @@ def test_its_part_of_the_judge_imports_nothing_of_floorflow() -> None:
     tree = ast.parse((TOY / "toykit" / "judge.py").read_text())
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    assert imported == {"__future__", "fractions", "math", "typing"}
+    assert imported == {"fractions", "math", "typing"}

@@ -1,7 +1,5 @@
 """The back end itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

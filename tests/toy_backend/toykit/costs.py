@@ -1,7 +1,5 @@
 """Legal foldings of the three kinds and what they cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product

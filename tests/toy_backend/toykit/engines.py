@@ -1,7 +1,5 @@
 """From a pipeline to engines: three kinds, and the streams between them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from floorflow.dataflow.model import Dataflow, Engine, Stream

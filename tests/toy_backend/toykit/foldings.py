@@ -1,7 +1,5 @@
 """Foldings that are given: in the model's lines, in a file, or by toykit's own method."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from math import prod

@@ -1,7 +1,5 @@
 """toykit's part of the judge: every number anew, from the engines' attributes; imports nothing of floorflow."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import ceil
 from typing import Any

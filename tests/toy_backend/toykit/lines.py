@@ -1,7 +1,5 @@
 """The model file: a line for each part of a pipeline, such as ``filter smooth from camera outputs=8 weights=4``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

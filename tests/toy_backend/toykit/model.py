@@ -1,7 +1,5 @@
 """From lines to a pipeline: shapes of streams, what joins what, and what is tied."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path

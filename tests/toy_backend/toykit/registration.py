@@ -1,7 +1,5 @@
 """What floorflow has to know of toykit before it is imported."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """When engines read and write: the bursts of a frame, as docs/rates.md has them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from floorflow.dataflow.model import Engine, Option

@@ -137,7 +137,7 @@ def test_patterns_take_what_they_take_in_python(pattern: str) -> None:
     texts += ["top/k_12", "k_1", "top/x.y", "a[12]", "a" * 400 + "b", "aa/k", "top/a/b/k_7" * 40]
     assert is_followed(pattern)
     for text in texts:
-        assert Cells(pattern, "regexp").takes(text) == bool(re.fullmatch(pattern, text, re.DOTALL))
+        assert Cells(pattern, "regexp").taking()(text) == bool(re.fullmatch(pattern, text, re.DOTALL))
 
 
 PIECES = (

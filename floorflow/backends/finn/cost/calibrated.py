@@ -4,14 +4,21 @@ A band is a pair of factors on an estimate: one measured amount in ten lies belo
 docs/cost-model.md says which builds they come from.
 """
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from math import ceil, floor
+from pathlib import Path
 
-from floorflow.backends.finn.cost.calibrated_values import CALIBRATED, MEASURED_BANDS
+import yaml
+
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients
 from floorflow.dataflow.bands import Band
 from floorflow.resources import RESOURCE_NAMES, Resources
+
+_FITTED = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+CALIBRATED = Coefficients(**_FITTED["coefficients"])
+MEASURED_BANDS: Mapping[str, Mapping[str, Band]] = {
+    kind: {name: (low, high) for name, (low, high) in spans.items()} for kind, spans in _FITTED["bands"].items()
+}
 
 
 def coefficients(model: str) -> Coefficients:

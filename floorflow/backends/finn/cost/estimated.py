@@ -5,8 +5,6 @@ known by instance: 32 MVAU_hls, 35 sliding windows, 27 paddings, 21 thresholds, 
 and 81 width converters. "yosys" are 36 syntheses of FINN's RTL with an open tool: shapes, and an upper guide.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -8,8 +8,6 @@ functions here, so that every formula stands once. No formula may add in place (
 that others read. Formulas are typed for one folding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import reduce
 from math import ceil

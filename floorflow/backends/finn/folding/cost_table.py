@@ -2,8 +2,6 @@
 
 # ruff: noqa: D102 - the interface says what its methods return
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -113,7 +111,7 @@ class CostTable(Costs):
         choice = Choice(self.technology, self.model, self.allow_runtime_weights, self.finn, self.free_kinds)
         return within_clock(option_groups(dataflow, choice), dataflow, self.target)
 
-    def reaching(self, target: ClockTarget) -> CostTable:
+    def reaching(self, target: ClockTarget) -> "CostTable":
         """Return the same prices without foldings of LabelSelect whose running maximum misses the clock by far."""
         return replace(self, target=target)
 

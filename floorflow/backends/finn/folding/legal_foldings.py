@@ -1,7 +1,5 @@
 """Every legal folding that no other dominates: of an engine, or of engines that must be folded together."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

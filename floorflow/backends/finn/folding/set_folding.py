@@ -5,8 +5,6 @@ relaxes everything to what the slowest engine reached; memories stay as the engi
 ``set_folding.py``, main 39f0c9a; what dev 73ba5ed and FINN+ 1.6.1 do otherwise is in `Rules`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod

@@ -5,8 +5,6 @@ structure their price follows, are met within 3%: 8, 224 and 896 bits read over 
 that it is known from. Wider memory, as that of Alveo cards, is reckoned in the same way.
 """
 
-from __future__ import annotations
-
 from math import ceil, lcm, prod
 
 from floorflow.backends.finn.attributes import Reader

@@ -3,8 +3,6 @@
 FINN dev's and FINN+'s elementwise kinds have two operands of any shape, one of which may be stored.
 """
 
-from __future__ import annotations
-
 from math import gcd, prod
 
 from floorflow.backends.finn.attributes import Reader, bits_of, bits_to_hold, bounds, extreme_value, is_signed

@@ -5,8 +5,6 @@ counts no flip-flops; here they are one a bit and the address counters. No build
 both origins that were measured are `Q_srl.v`: by its structure floorflow's own models price those of shift registers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from math import ceil, log

@@ -6,8 +6,6 @@ takes, how wide the ports are and what floorflow adds; FINN's estimate of their 
 
 # ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Every way to build such a unit is tried: where the weights and thresholds lie, w
 
 # ruff: noqa: ARG002, D102 - an interface says what its methods return, and not every answer needs all that it is told
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

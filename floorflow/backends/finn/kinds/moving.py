@@ -1,7 +1,5 @@
 """Kinds that move pixels and compute nothing: padding, upsampling, sampling, concatenation."""
 
-from __future__ import annotations
-
 from math import gcd, prod
 
 from floorflow.backends.finn.attributes import Reader, bits_of, bounds, has_zero

@@ -1,7 +1,5 @@
 """Kinds that reduce: pools, global accumulation, and the choice of the best label."""
 
-from __future__ import annotations
-
 from math import prod
 
 from floorflow.backends.finn.attributes import Reader, bits_to_hold, extreme_value, is_signed

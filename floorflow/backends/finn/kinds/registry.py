@@ -7,8 +7,6 @@ judge's own ``verify/finn/engines.py``, ``kinds.py`` and ``foldings.py``. Where 
 levels of logic: ``clock.py``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What matrix-vector and depthwise units share: multipliers, adders, weights, fused thresholds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil, inf, log
 

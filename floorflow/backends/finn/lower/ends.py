@@ -6,8 +6,6 @@ A stream's words divide the innermost size of its tensor, so that a quantiser ah
 at one channel of the picture a word. One scale for all values means the same before a reshape and behind it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

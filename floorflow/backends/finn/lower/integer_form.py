@@ -5,8 +5,6 @@ whose inputs it can quantise as well; and where an engine has to add or average 
 quantiser follows, those values are quantised like their neighbours, and a note says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

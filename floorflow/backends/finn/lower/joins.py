@@ -1,7 +1,5 @@
 """Where streams fork and join: duplicates, splits, additions, concatenations and products."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from floorflow.backends.finn.kinds.kind import MAX_STREAM_BITS

@@ -1,7 +1,5 @@
 """Matrix units, thresholds and label selection."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import prod
 

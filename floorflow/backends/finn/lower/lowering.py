@@ -5,8 +5,6 @@ batch norm wait on their wire until thresholds absorb them or the network ends, 
 lowered engines is that of qonnx's SortGraph, by which FINN numbers them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,7 +98,7 @@ def lower(
     return in_levels(Dataflow(network.name, engines, streams, notes, unspecialised=True))
 
 
-def _check_engine(lowering: Lowering, operation: Operation, handler: _Handler) -> None:
+def _check_engine(lowering: Lowering, operation: Operation, handler: "_Handler") -> None:
     """Refuse an operation whose engine this FINN lacks; it is lowered all the same, for what else may be wrong."""
     if not handler.is_in(lowering.finn):
         others = [name for name in FINN_VERSIONS if handler.is_in(name)]

@@ -1,7 +1,5 @@
 """Pools, upsampling, and padding that stands alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import prod
 

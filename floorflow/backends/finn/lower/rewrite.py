@@ -4,8 +4,6 @@ Thresholds on a tensor with one scale for all channels are the same in each, and
 have not, as far as is known: its weights, its bias or the norm behind it may differ by channel.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The state of one lowering: wires of the growing dataflow, engines and streams made so far, and their datatypes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -134,7 +132,7 @@ class Wire:
         """The first waiting operation that only the host can compute."""
         return next((step for step in self.pending if step.type not in ABSORBABLE), None)
 
-    def then(self, *operations: Operation) -> Wire:
+    def then(self, *operations: Operation) -> "Wire":
         """Return the wire with more operations waiting on it."""
         return replace(self, pending=(*self.pending, *operations))
 

@@ -1,7 +1,5 @@
 """Padding and sliding windows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -43,7 +41,7 @@ class Window:
         (height, width), (reach_h, reach_w), (stride_h, stride_w) = self.padded, self.reach, self.strides
         return (height - reach_h) // stride_h + 1, (width - reach_w) // stride_w + 1
 
-    def grown_to(self, output: Pair) -> Window:
+    def grown_to(self, output: Pair) -> "Window":
         """Return the window with pads at the end such that its output, rounded down, has the given size."""
         top, left, bottom, right = self.pads
         missing = [

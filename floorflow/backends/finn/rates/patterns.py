@@ -3,8 +3,6 @@
 The cycles of an actor are FINN's estimate (formulas of each kind) unless its text says otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import prod

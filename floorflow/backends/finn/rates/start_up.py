@@ -12,8 +12,6 @@ Vitis HLS makes of a loop no source tells. RTL simulations of four builds of a s
 leave 4 cycles for an engine; a faster clock may take more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

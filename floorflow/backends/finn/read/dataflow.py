@@ -3,8 +3,6 @@
 Everything else is a network to be lowered. A generic layer is hls or rtl as FINN's SpecializeLayers makes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod

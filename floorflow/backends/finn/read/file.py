@@ -1,7 +1,5 @@
 """Load a FINN dataflow graph as one flat list of nodes, with the children of StreamingDataflowPartitions in place."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

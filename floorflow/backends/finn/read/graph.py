@@ -4,8 +4,6 @@ FIFOs, width converters, DMA engines and markers are no engines here: floorflow 
 into the streams that they are part of. What the host computes before and after the engines stays with the host.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What flows through a FINN node: the datatypes and sizes of its ports and weights, from its attributes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from math import prod

@@ -1,7 +1,5 @@
 """What a file of a FINN or FINN+ build is: by the name that FINN gives it, else by its contents."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Which files below a folder are those of one FINN or FINN+ build, and which of them is taken for what."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import defaultdict

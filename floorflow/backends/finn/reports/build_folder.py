@@ -3,8 +3,6 @@
 The folder is an ``output_dir`` (``report/``, ``intermediate_models/``, ...) or one that somebody copied its files to.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ The age of files tells nothing. What tells FINNs apart, here and in `finn_of`, w
 (39f0c9a) and dev (73ba5ed) and eki-project/finn-plus 1.6.1.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping

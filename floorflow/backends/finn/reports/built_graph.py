@@ -1,7 +1,5 @@
 """The graph of a build: which file it is, and the nodes in it that Vivado saw: engines, FIFOs, converters, DMA."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod

@@ -7,8 +7,6 @@ residual network), ``ConvolutionInputGenerator_rtl_13`` and ``_14`` of a residua
 between the graph that was folded and the kernel that Vivado saw.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@
 ``final_hw_config.json``; messages name file, line and node. Beside them estimated cycles, RTL simulation and timing.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

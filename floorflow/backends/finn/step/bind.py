@@ -1,7 +1,5 @@
 """Bind a plan's constraints to the cells of the kernels that FINN has made: names are read, not predicted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

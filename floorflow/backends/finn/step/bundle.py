@@ -1,7 +1,5 @@
 """The steps as one file that needs nothing of floorflow: what a plan brings along for FINN's own environment."""
 
-from __future__ import annotations
-
 import ast
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Kernels on several cards: FINN+ follows either SLRs or cards, a plan has both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any

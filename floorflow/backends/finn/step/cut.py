@@ -1,7 +1,5 @@
 """The part of a network that one phase runs, cut out of FINN's graph of the whole."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What FINN's own steps need done to a network before them, for the engines that floorflow has planned."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod

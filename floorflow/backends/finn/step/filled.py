@@ -1,7 +1,5 @@
 """Cells in the place of members in a plan's constraints."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

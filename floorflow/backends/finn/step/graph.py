@@ -1,7 +1,5 @@
 """A built dataflow graph as FINN saves it: its engines, and what lies on each stream between two of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

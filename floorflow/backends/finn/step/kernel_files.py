@@ -1,7 +1,5 @@
 """The kernels of a build, read from the ONNX of each: their nodes as one graph, and what these are called."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

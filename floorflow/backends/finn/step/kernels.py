@@ -1,7 +1,5 @@
 """FINN's rules for kernels: which nodes share one, in what order kernels stand, and what their nodes are called."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

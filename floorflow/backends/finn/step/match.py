@@ -5,8 +5,6 @@ engine's neighbours is struck out, until nothing changes. Ports of forks and sum
 count only where ``ports`` says that the plan has them from FINN itself, or where it does not matter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

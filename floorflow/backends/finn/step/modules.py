@@ -1,7 +1,5 @@
 """The parts of FINN's graph that are modules of a stitched plan, cut out of the graph with FIFOs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any

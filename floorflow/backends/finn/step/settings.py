@@ -1,7 +1,5 @@
 """What the plan asks of each node of a built graph: FIFOs, where it lies, and which module it belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

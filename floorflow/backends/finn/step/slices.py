@@ -1,7 +1,5 @@
 """Register slices in FINN's graph: FIFOs of two words that belong to no module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from typing import Any

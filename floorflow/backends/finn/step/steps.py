@@ -5,8 +5,6 @@ The functions take and return FINN's model and take its configuration, as all of
 and streams, so that it does not matter what FINN calls them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

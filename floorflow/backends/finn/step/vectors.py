@@ -1,7 +1,5 @@
 """Inputs and expected outputs for FINN's own verification, made in FINN's environment from the network itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

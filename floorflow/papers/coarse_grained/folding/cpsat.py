@@ -18,8 +18,6 @@ A frame rate depends on the slowest layer only, so that balance is off unless th
 it, rows that another beats whatever the neighbours choose are left out once the interval is known.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

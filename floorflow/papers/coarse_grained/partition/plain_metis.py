@@ -3,8 +3,6 @@
 Parts are not refined, and no module moves after the mapping of parts to slots.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

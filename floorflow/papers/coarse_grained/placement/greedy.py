@@ -3,8 +3,6 @@
 Where some module finds no room in this way, the shortest first layout of `auto` is the answer, and the method says so.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from floorflow.placement.construction.one_by_one import place_one_by_one

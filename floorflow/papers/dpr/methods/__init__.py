@@ -1,7 +1,5 @@
 """Methods for chunks by name, a file for each: ``exact``, ``milp`` and ``brute``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module

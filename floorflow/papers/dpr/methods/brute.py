@@ -1,7 +1,5 @@
 """Method ``brute``: every folding of every interval and every set of cuts, where they are few."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, pairwise, product

@@ -5,8 +5,6 @@ designs, and that of the best of the designs found the optimum, unless a limit o
 Several slots of one problem share their `Intervals`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise

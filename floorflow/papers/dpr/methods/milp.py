@@ -6,8 +6,6 @@ PE and SIMD, so no product of the two is linearised. x_i: a cut behind layer i; 
 paper has a large M, what is asked of a layer's chunk holds if the layer is in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ decades. It is scaled to the cost, which the paper leaves to the user, and the b
 the last. A change is carried on to neighbours that must match it.
 """
 
-from __future__ import annotations
-
 import math
 import random
 

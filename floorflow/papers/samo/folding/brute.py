@@ -1,7 +1,5 @@
 """Brute force: every combination of rows. What all other methods are measured against, where it can be had."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 

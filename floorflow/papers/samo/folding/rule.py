@@ -6,8 +6,6 @@ too deep, ports that cannot be joined) is repaired first instead of giving up. A
 neighbours that must match it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Scheduling methods by name, a file for each: ``solve(problem, seed)``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Protocol
 

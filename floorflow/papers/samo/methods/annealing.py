@@ -5,8 +5,6 @@ change follow: they keep what they can of their own folding. Only states that ke
 breaks some is first brought to keep them, by accepting what breaks in fewer partitions.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from dataclasses import dataclass, replace

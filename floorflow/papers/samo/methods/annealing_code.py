@@ -1,7 +1,5 @@
 """Method ``annealing-code``: the schedule of SAMO's code."""
 
-from __future__ import annotations
-
 from floorflow.papers.samo.methods.annealing import CODED, answer
 from floorflow.papers.samo.problem import ScheduleAnswer, ScheduleProblem
 

@@ -1,7 +1,5 @@
 """Method ``annealing-published``: SAMO's Algorithm 1 as its section V states it."""
 
-from __future__ import annotations
-
 from floorflow.papers.samo.methods.annealing import PUBLISHED, answer
 from floorflow.papers.samo.problem import ScheduleAnswer, ScheduleProblem
 

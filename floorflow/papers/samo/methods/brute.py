@@ -3,8 +3,6 @@
 Not SAMO's brute force, which filters foldings by the rules of an uncut network and is not exact for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 from math import prod

@@ -7,8 +7,6 @@ and its own answer, in which some node is slow enough. Prices tell most of what 
 problem of floorflow's own, proven by branching.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
 

@@ -12,8 +12,6 @@ widened by two measures, the mean share and the share weighted by what is scarce
 merged in two orders, from the first to the last and by gain, and the cheaper design is kept; cuts are moved.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from floorflow.backends.finn.cost.calibrated import coefficients
-from floorflow.backends.finn.cost.calibrated_values import CALIBRATED, MEASURED_BANDS
+from floorflow.backends.finn.cost.calibrated import CALIBRATED, MEASURED_BANDS, coefficients
 from floorflow.backends.finn.cost.estimated import ESTIMATED, Coefficients, WeightMemory
 from floorflow.backends.finn.cost.memory import BLOCK_SHAPES, auto_ram18, block_ram18, finn_weight_bram18
 from floorflow.backends.finn.folding.legal_foldings import legal_options

@@ -6,8 +6,6 @@ pynq is the source from PyPI, imported (with numpy, pynqutils and pynqmetadata);
 src/python/pybind11; AuroraFlow.hpp of pc2/AuroraFlow 6438de8, the commit that FINN+ 1.6.1 builds in (include/).
 """
 
-from __future__ import annotations
-
 import ast
 import ctypes
 import inspect

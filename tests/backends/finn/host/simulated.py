@@ -3,8 +3,6 @@
 A call that the record does not have fails as the real one would. Behind it frames are turned round bit by bit.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 import time
