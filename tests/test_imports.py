@@ -44,10 +44,10 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 121_793,
-    "files of floorflow": 698,
-    "lines of verify": 19_414,
-    "lines of tests": 70_344,
+    "lines of floorflow": 122_600,
+    "files of floorflow": 700,
+    "lines of verify": 19_449,
+    "lines of tests": 70_719,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
