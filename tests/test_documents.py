@@ -22,7 +22,7 @@ from floorflow.request import Request
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
 from tests.conftest import Planned
-from tests.plans import CNV, PLANS, ROOT
+from tests.plans import PLANS, ROOT
 
 README = ROOT / "README.md"
 DOCUMENTS = sorted(
@@ -240,7 +240,8 @@ def printed(folder: Path) -> str:
 
 @pytest.mark.slow
 def test_the_summary_in_the_readme_is_the_examples_own(planned: Planned) -> None:
-    asked = Request(CNV, "u250", finn="plus", label_select=True, preset="safe", constraint_style="hard", plots=False)
+    model = "examples/mobilenet_v1_w4a4.onnx"
+    asked = Request(ROOT / model, "u250", finn="plus", label_select=True, preset="safe", constraint_style="hard", plots=False)
     assert printed(planned(asked)) in README.read_text()
 
 

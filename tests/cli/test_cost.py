@@ -183,7 +183,7 @@ def test_the_calibrated_model_adds_a_band_around_each_amount() -> None:
     assert "band" not in ask("MVAU_hls", MVAU, "--costs", "estimated")
 
 
-@pytest.mark.parametrize("name", ["examples/tfc_1w1a.onnx", "docs/images/cnv_u250.png", "README.md"])
+@pytest.mark.parametrize("name", ["examples/tfc_1w1a.onnx", "docs/images/mobilenet_u250.png", "README.md"])
 def test_a_file_of_another_kind_gives_one_error(name: str) -> None:
     result = CliRunner().invoke(app, ["cost", str(Path(__file__).resolve().parents[2] / name)])
     assert (result.exit_code, result.stdout) == (2, "")
