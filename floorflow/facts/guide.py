@@ -97,7 +97,7 @@ def _checked(place: Place) -> BuildStep:
         "Check the plan",
         (f"floorflow check {place.path()}",),
         needs="floorflow alone",
-        takes="0.1 s for the CNV of README.md",
+        takes="about a second",
     )
 
 
