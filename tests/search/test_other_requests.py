@@ -211,6 +211,7 @@ def test_what_is_promised_of_a_larger_network_is_planned_within_5_percent(planne
     assert now.amount == pytest.approx(row.figures.amount, rel=0.05)
 
 
+@pytest.mark.slow
 def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
     asked = Request(TFC, "pynq-z1", effort="fast", plots=False, bargains="plan")
     told = beside(flow.plan(asked))
@@ -222,7 +223,12 @@ def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"effort": "fast"}, {"bargains": "none"}, {"objective": "latency"}, {"objective": "resources"}]
+    "options",
+    [
+        {"effort": "fast"},
+        {"bargains": "none"},
+        *(pytest.param({"objective": goal}, marks=pytest.mark.slow) for goal in ("latency", "resources")),
+    ],
 )
 def test_where_no_rate_is_to_be_had_or_little_time_none_are_sought(options: dict[str, str]) -> None:
     made = flow.plan(Request(TFC, "pynq-z1", plots=False, **options))

@@ -96,6 +96,7 @@ def rate(request: Request, place: Placer) -> float:
     return 1 / find(request, place).candidate.interval_cycles
 
 
+@pytest.mark.slow
 def test_neighbours_merge_in_every_slot_that_fails() -> None:
     request = Request(TFC, "alveo-u250", effort="fast", **FREE)
     free = find(request, fits).candidate
