@@ -116,6 +116,7 @@ def test_two_projects_fill_one_library_at_once(many: Path, tmp_path: Path) -> No
     assert second.ran() == []
 
 
+@pytest.mark.slow
 def test_a_small_library_killed_once_goes_on(planned: Planned, tmp_path: Path) -> None:
     plan = planned(PLANS["TFC stitched on three cards"])
     project = Project(plan, tmp_path)
