@@ -148,10 +148,22 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
 
 
 COMMANDS = documented(r"floorflow [a-z]+ \S")
+FIRST_PAGES = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/first-plan.md"))
+
+
+def at_its_time(command: str) -> object:
+    """Return a command that plans or compares, of another page than the first ones, as one of -m slow.
+
+    That its options exist is tested in each run (tests/cli/test_plan_help.py), and each option has tests of its own.
+    """
+    later = re.match("floorflow (plan|compare) examples", command) and FIRST_PAGES.count(command) == 0
+    return pytest.param(command, marks=pytest.mark.slow if later else ())
+
+
 SLOW = [pytest.param(command, marks=pytest.mark.slow) for command in COMMANDS if in_short(command) != command]
 
 
-@pytest.mark.parametrize("command", [*dict.fromkeys(map(in_short, COMMANDS)), *SLOW])
+@pytest.mark.parametrize("command", [*map(at_its_time, dict.fromkeys(map(in_short, COMMANDS))), *SLOW])
 def test_documented_commands_run(command: str, workplace: Path, tmp_path: Path) -> None:
     words = runnable(command)[1:]
     for option in ("-o", "--out"):

@@ -46,5 +46,13 @@ def test_the_first_pages_use_no_other_options(name: str) -> None:
     assert used - {"--help"} <= {*COMMON}
 
 
+@pytest.mark.parametrize("name", sorted(path.name for path in ROOT.glob("docs/*.md")))
+def test_plans_in_the_documents_use_options_that_exist(name: str) -> None:
+    """They run by -m slow (tests/test_documents.py)."""
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    lines = re.findall(r"(?:^    |`)floorflow plan [^`\n]*", text, re.MULTILINE)
+    assert {word for line in lines for word in re.findall(r"(?<= )--[a-z-]+", line)} <= {*SPELT, "--help"}
+
+
 def test_every_example_is_one_of_options_that_exist() -> None:
     assert {*re.findall(r"--[a-z-]+", EXAMPLES + MORE_EXAMPLES)} <= {*SPELT}
