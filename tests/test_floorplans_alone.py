@@ -19,8 +19,6 @@ from tests.built_kernels import built, write
 from tests.plans import EXAMPLES
 
 PLANS = ("cnv_on_pynq", "branches_on_two_u250", "whole_slots_of_u250")
-ONE_CARD = ("cnv_on_u250", "far_on_u250")
-"""Plans of which those on two cards have all."""
 SHELL = "xilinx_u250_gen3x16_xdma_4_1_202210_1"
 Cells = dict[int, int]
 """Rows, as a mask, by physical column."""
@@ -72,7 +70,7 @@ def agree(out: Path, folder: Path) -> None:
     assert drawn, "no pblock was judged"
 
 
-@pytest.mark.parametrize("name", [*PLANS, *(pytest.param(name, marks=pytest.mark.slow) for name in ONE_CARD)])
+@pytest.mark.parametrize("name", PLANS)
 def test_every_pblock_passes_alone_and_is_drawn_as_in_the_plan(
     name: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:

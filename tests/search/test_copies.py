@@ -241,15 +241,6 @@ BOARDS = st.sampled_from([CARD, "alveo-u280", "zcu104", "pynq-z1", "xcku5p"])
 
 
 @pytest.mark.slow
-@settings(max_examples=2, deadline=None, derandomize=True)
-@given(st.integers(0, 10**4), st.sampled_from(["zcu104", "pynq-z1"]), st.sampled_from([0.7, 0.05]))
-def test_two_copies_fit_wherever_one_fits_each_place(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, board: str, cap: float
-) -> None:
-    copies_fit(tmp_path_factory.mktemp("copies"), seed, board, 2, cap)
-
-
-@pytest.mark.slow
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 10**4), BOARDS, st.integers(2, 4), st.sampled_from([0.7, 0.2, 0.05, 0.02]))
 def test_copies_fit_wherever_one_fits_each_place(
