@@ -40,6 +40,7 @@ def test_designs_of_at_most_four_fifths_of_the_free_cells_are_placed() -> None:
     assert len(placed) >= 0.8 * len(designs)
 
 
+@pytest.mark.slow
 def test_what_the_constructions_do_not_place_is_packed() -> None:
     assert isinstance(solve(TIGHT.problem, CONSTRUCTED, 0), PlacementFailure)
     solution = solve(TIGHT.problem, replace(CONSTRUCTED, packing_rounds=300), 0)
