@@ -68,6 +68,7 @@ def test_the_cap_that_is_named_would_do_and_a_lower_one_not() -> None:
     assert not bound_allows(request.changed(cap={**TIGHT, "LUT": cap - 0.01}))
 
 
+@pytest.mark.slow
 def test_more_fpgas_are_named_where_their_sums_would_do() -> None:
     request = Request(CNV, "xcku5p", cap={**DEFAULT_CAP, "LUT": 0.05}, fps=4_000)
     hint = re.search(r"--fpgas (\d+)", refused(request).hint)
