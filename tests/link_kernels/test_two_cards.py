@@ -232,6 +232,7 @@ def test_a_card_is_linked_of_the_kernels_that_its_configuration_names(folder: Pa
         assert "@" not in (out / "fpga1/link/floorflow.cfg").read_text()
 
 
+@pytest.mark.slow
 def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
     onnx.save(random_graph(8), tmp_path / "net.onnx")
     cap = {**DEFAULT_CAP, "LUT": 0.008}
