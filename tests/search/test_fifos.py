@@ -429,11 +429,7 @@ def tight_share() -> float:
 def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(tight_share: float) -> None:
     assert is_traded(SEED, tight_share)
     assert not is_traded(3, 0.22)
-
-
-@pytest.mark.slow
-def test_so_it_is_in_a_larger_network() -> None:
-    is_traded(6, 0.26)
+    is_traded(6, 0.26)  # a larger network, whichever it is
 
 
 @pytest.mark.slow
