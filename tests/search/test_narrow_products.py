@@ -53,7 +53,6 @@ def test_where_lut_is_above_half_dsp_blocks_spare_it(planned: Planned) -> None:
 
 
 def test_it_costs_neither_rate_nor_crossings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As designs are found before they are placed."""
     context = placed_by(fits, prepare(read_source(CNV), Request(CNV, "alveo-u250", effort="fast", plots=False), 1))
 
     def found(enough: Fraction) -> tuple[int, tuple[int, int, int], list[Engine]]:

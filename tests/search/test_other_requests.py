@@ -224,12 +224,7 @@ def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"effort": "fast"},
-        {"bargains": "none"},
-        *(pytest.param({"objective": goal}, marks=pytest.mark.slow) for goal in ("latency", "resources")),
-    ],
+    "options", [{"effort": "fast"}, {"bargains": "none"}, {"objective": "latency"}, {"objective": "resources"}]
 )
 def test_where_no_rate_is_to_be_had_or_little_time_none_are_sought(options: dict[str, str]) -> None:
     made = flow.plan(Request(TFC, "pynq-z1", plots=False, **options))
