@@ -47,7 +47,7 @@ BUDGETS = {
     "lines of floorflow": 123_290,
     "files of floorflow": 699,
     "lines of verify": 19_580,
-    "lines of tests": 70_453,
+    "lines of tests": 70_457,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }
