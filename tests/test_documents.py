@@ -148,10 +148,15 @@ def workplace(tmp_path_factory: pytest.TempPathFactory, cnv_on_u250: Path) -> Pa
 
 
 COMMANDS = documented(r"floorflow [a-z]+ \S")
+FIRST_PAGES = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/first-plan.md"))
+SHORT = dict.fromkeys(map(in_short, COMMANDS))
+LATER = {each for each in SHORT if re.match("floorflow (plan|compare) examples", each) and each not in FIRST_PAGES}
+"""By -m slow: that their options exist is tested in each run (cli/test_plan_help.py), and each has tests of its own."""
+EACH_RUN = [pytest.param(each, marks=pytest.mark.slow if each in LATER else ()) for each in SHORT]
 SLOW = [pytest.param(command, marks=pytest.mark.slow) for command in COMMANDS if in_short(command) != command]
 
 
-@pytest.mark.parametrize("command", [*dict.fromkeys(map(in_short, COMMANDS)), *SLOW])
+@pytest.mark.parametrize("command", [*EACH_RUN, *SLOW])
 def test_documented_commands_run(command: str, workplace: Path, tmp_path: Path) -> None:
     words = runnable(command)[1:]
     for option in ("-o", "--out"):

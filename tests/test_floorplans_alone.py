@@ -18,7 +18,7 @@ from floorflow.view.scene import read_scene
 from tests.built_kernels import built, write
 from tests.plans import EXAMPLES
 
-PLANS = ("cnv_on_u250", "cnv_on_pynq", "branches_on_two_u250", "whole_slots_of_u250", "far_on_u250")
+PLANS = ("cnv_on_pynq", "branches_on_two_u250", "whole_slots_of_u250")
 SHELL = "xilinx_u250_gen3x16_xdma_4_1_202210_1"
 Cells = dict[int, int]
 """Rows, as a mask, by physical column."""

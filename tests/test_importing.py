@@ -79,7 +79,8 @@ def test_other_threads_import_as_ever() -> None:
     assert done == ["imported"]
 
 
-@pytest.mark.parametrize("seconds", [0.3, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.15, 0.5))])
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.15, 0.3, 0.5])
 def test_a_plan_can_be_made_after_one_that_was_interrupted_early(seconds: float) -> None:
     words = [sys.executable, "-c", AFTER_A_FIRST, str(TFC), str(seconds)]
     told = subprocess.run(words, capture_output=True, text=True, check=False)

@@ -280,6 +280,7 @@ def test_finn_costs_plan_too_and_are_checked(tmp_path: Path) -> None:
     assert any("FINN's own estimates" in warning for warning in read_plan(out / "plan.json").warnings)
 
 
+@pytest.mark.slow
 def test_no_weights_in_uram_when_runtime_weights_are_forbidden() -> None:
     phase = flow.plan(Request(CNV, "alveo-u250", runtime_weights=False, effort="fast", plots=False)).plan.phases[0]
     assert not any(e.attributes.get("runtime_writeable_weights") for e in phase.engines.values())

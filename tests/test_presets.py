@@ -119,15 +119,12 @@ def test_the_command_line_says_what_differs_from_the_preset() -> None:
     ]
 
 
-@pytest.fixture(scope="module")
-def fastest() -> PlanWithFiles:
-    return flow.plan(Request(CNV, "u250", preset="max", plots=False, effort="fast"))
-
-
-def test_max_reaches_the_interval_of_version_0_1(fastest: PlanWithFiles) -> None:
-    assert fastest.plan.only_network.name == "cnv_2w2a"
-    assert fastest.plan.summary.networks[0].interval_cycles == 1568
-    options = fastest.plan.options
+@pytest.mark.slow
+def test_max_reaches_the_interval_of_version_0_1() -> None:
+    plan = flow.plan(Request(CNV, "u250", preset="max", plots=False, effort="fast")).plan
+    assert plan.only_network.name == "cnv_2w2a"
+    assert plan.summary.networks[0].interval_cycles == 1568
+    options = plan.options
     assert (options.preset, options.confidence, options.max_products, weights(options)) == (
         "max",
         "none",
@@ -136,6 +133,7 @@ def test_max_reaches_the_interval_of_version_0_1(fastest: PlanWithFiles) -> None
     )
 
 
+@pytest.mark.slow
 def test_safe_fills_no_slot_above_its_caps_and_keeps_its_clock() -> None:
     plan = flow.plan(Request(CNV, "u250", preset="safe", plots=False, effort="fast")).plan
     used = plan.phases[0].partition.utilisation
@@ -152,8 +150,8 @@ def told(made: PlanWithFiles) -> dict[str, str]:
     return {"preset": first} | {name: value for name, _, value in (line.strip().partition("  ") for line in rest)}
 
 
-def test_the_report_shows_every_value_and_marks_those_that_are_not_the_presets(fastest: PlanWithFiles) -> None:
-    usual = {name: value.strip() for name, value in told(fastest).items()}
+def test_the_report_shows_every_value_and_marks_those_that_are_not_the_presets() -> None:
+    usual = {name: value.strip() for name, value in told(flow.plan(asked("max", effort="fast"))).items()}
     assert usual == {
         "preset": "max, all its values",
         "cap": "LUT 70%, FF 50%, BRAM18 90%, URAM 90%, DSP 90%",

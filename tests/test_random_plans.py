@@ -23,7 +23,7 @@ LEAST = {"planned": 14, "crossed an SLR": 3, "crossed a link": 4}
 
 @pytest.mark.parametrize(
     ("first", "cases"),
-    [(6, BATCH // 5), *(pytest.param(BATCH * n, BATCH, marks=pytest.mark.slow) for n in range(BATCHES))],
+    [(8, BATCH // 10), *(pytest.param(BATCH * n, BATCH, marks=pytest.mark.slow) for n in range(BATCHES))],
 )
 def test_random_networks_plan_legally_and_enough_of_them_cross(
     first: int, cases: int, tmp_path: Path, record_property: Callable[[str, object], None]

@@ -101,6 +101,7 @@ def test_other_limits_on_products_are_refused(asked: object) -> None:
         Request(TFC, "u250", max_products=asked)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_limit_by_width_holds_for_the_wider_operand() -> None:
     request = Request(CNV, "u250", max_products="1:64,2:32,8:16", plots=False, effort="fast")
     part = flow.plan(request).plan

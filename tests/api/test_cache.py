@@ -294,6 +294,7 @@ def test_a_search_may_start_from_an_earlier_plan(change: dict[str, Any], cnv_on_
         assert [row["slot"] for row in made.engines] == [row["slot"] for row in earlier.engines]
 
 
+@pytest.mark.slow
 def test_what_has_no_plan_in_its_slots_is_searched_for(cnv_on_u250: Path) -> None:
     with patch("floorflow.search.interval.rate.kept_by_slots", return_value=(None, None, ())):
         made = ff.plan(CNV, "alveo-u250", start_from=cnv_on_u250, **ALIKE)

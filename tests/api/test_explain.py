@@ -41,7 +41,9 @@ def used(plan: Plan) -> Resources:
     return total(plan.only_phase.demand(slot.name) for slot in plan.platform.slots)
 
 
-@pytest.mark.parametrize(("words", "way"), [([], "slower"), (["MVAU_hls_1"], "faster")])
+@pytest.mark.parametrize(
+    ("words", "way"), [([], "slower"), pytest.param(["MVAU_hls_1"], "faster", marks=pytest.mark.slow)]
+)
 def test_the_commands_of_a_step_make_a_plan_that_changes_as_priced(zynq: Path, words: list[str], way: str) -> None:
     (step,) = (step for step in explain(zynq, *words).steps if step.way == way)
     for command in step.commands:

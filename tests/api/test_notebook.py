@@ -25,6 +25,7 @@ def seen(notebook: dict[str, Any]) -> list[tuple[str, list[tuple[list[str], bool
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.plan
 def test_its_cells_run_in_order_and_show_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cnv_2w2a.onnx").symlink_to(EXAMPLES / "cnv_2w2a.onnx")

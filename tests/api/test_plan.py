@@ -572,7 +572,7 @@ def test_ctrl_c_before_any_plan_is_known_is_plain() -> None:
     ("stage", "missing"),
     [
         ("extras: drawing", "pictures, extras.json, report.html"),
-        ("extras: other requests", "extras.json, report.html"),
+        pytest.param("extras: other requests", "extras.json, report.html", marks=pytest.mark.slow),
         ("extras: page", "report.html"),
     ],
 )

@@ -40,8 +40,8 @@ def ends_well(ended: Ended, code: int = 130) -> None:
 @pytest.mark.parametrize(
     ("stage", "worked_cpu_s"),
     [
-        *((stage, 0.0) for stage in ("lowering", "folding", "placing")),
-        pytest.param("partition", 0.0, marks=pytest.mark.slow),
+        *((stage, 0.0) for stage in ("lowering", "placing")),
+        *(pytest.param(stage, 0.0, marks=pytest.mark.slow) for stage in ("folding", "partition")),
         pytest.param("partition", 1.5, id="CP-SAT", marks=pytest.mark.slow),
     ],
 )
@@ -60,6 +60,7 @@ def test_ctrl_c_leaves_a_legal_plan_or_nothing(stage: str, worked_cpu_s: float, 
     assert not check(out)
 
 
+@pytest.mark.slow
 def test_a_signal_during_the_extras_leaves_the_whole_plan(tmp_path: Path) -> None:
     out = tmp_path / "out"
     ended = interrupted_at("extras: drawing", "plan", *SMALL, "-o", out, number=signal.SIGTERM)
@@ -71,6 +72,7 @@ def test_a_signal_during_the_extras_leaves_the_whole_plan(tmp_path: Path) -> Non
     assert not check(out)
 
 
+@pytest.mark.slow
 def test_a_lost_terminal_leaves_what_ctrl_c_leaves(tmp_path: Path) -> None:
     """So does a limit of time: its signal comes below, once a best is shown."""
     out = tmp_path / "out"
@@ -124,6 +126,7 @@ def test_ctrl_c_ends_the_reading_of_a_model(tmp_path: Path) -> None:
     assert ended.last_sentence == "interrupted: nothing was written"
 
 
+@pytest.mark.slow
 def test_a_signal_ends_a_search_for_fronts(tmp_path: Path) -> None:
     ended = interrupted_at("least ", "pareto", CNV, "-p", "zcu104", "-o", tmp_path / "out", number=signal.SIGTERM)
     ends_well(ended, 143)

@@ -46,5 +46,9 @@ def test_the_first_pages_use_no_other_options(name: str) -> None:
     assert used - {"--help"} <= {*COMMON}
 
 
-def test_every_example_is_one_of_options_that_exist() -> None:
-    assert {*re.findall(r"--[a-z-]+", EXAMPLES + MORE_EXAMPLES)} <= {*SPELT}
+def test_every_example_and_every_plan_in_the_documents_is_one_of_options_that_exist() -> None:
+    """Most of those in the documents run by -m slow (tests/test_documents.py)."""
+    shown = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
+    lines = re.findall(r"(?:^    |`)floorflow plan [^`\n]*", shown, re.MULTILINE)
+    assert len(lines) > 20
+    assert {*re.findall(r"(?<=[ \n])--[a-z-]+", "\n".join([EXAMPLES, MORE_EXAMPLES, *lines]))} <= {*SPELT, "--help"}

@@ -50,7 +50,7 @@ def test_what_it_refuses(words: tuple[str, ...], code: int, told: str, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("stage", ["lowering", "extras: drawing"])
+@pytest.mark.parametrize("stage", [pytest.param("lowering", marks=pytest.mark.slow), "extras: drawing"])
 def test_ctrl_c_leaves_a_legal_plan_or_nothing(stage: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     model = TFC if stage != "lowering" else EXAMPLES / "mobilenet_v1_w4a4.onnx"

@@ -54,6 +54,7 @@ def test_what_fails_is_told_and_alone_made_again_and_what_changed_too(project: P
     assert check(project.out) == []  # what a build leaves is none of the plan's business
 
 
+@pytest.mark.slow
 def test_a_second_project_takes_the_library_whole(planned: Planned, tmp_path: Path) -> None:
     """Its IP was packaged at another time, which changes nothing; another Vivado would."""
     shared = tmp_path / "shared"

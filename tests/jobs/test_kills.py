@@ -17,9 +17,9 @@ import pytest
 
 from floorflow.request import Request
 from floorflow.verify import check
-from tests.conftest import Planned, make_plan, placing
+from tests.conftest import make_plan, placing
 from tests.jobs.projects import Project, contents
-from tests.plans import FAST, PLANS, ROOT
+from tests.plans import FAST, ROOT
 from tests.residual_models import ModelBuilder
 
 pytestmark = pytest.mark.tools
@@ -114,15 +114,3 @@ def test_two_projects_fill_one_library_at_once(many: Path, tmp_path: Path) -> No
     second.ran()
     assert started(second, "--library", shared).wait() == 0
     assert second.ran() == []
-
-
-def test_a_small_library_killed_once_goes_on(planned: Planned, tmp_path: Path) -> None:
-    plan = planned(PLANS["TFC stitched on three cards"])
-    project = Project(plan, tmp_path)
-    project.goes(seconds=0.3)
-    (there,) = kills(project, 1, random.Random(1))
-    assert 1 <= there <= len(project.cells())
-    kept = contents(project.library)
-    library = whole(project)
-    assert {path.parent.name.rpartition("-")[0] for path in library.glob("*/entry.json")} == project.cells()
-    assert kept.items() <= contents(library).items()

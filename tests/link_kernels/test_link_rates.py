@@ -43,7 +43,8 @@ def direction(carried: dict[str, float], clock_mhz: float = CARD_MHZ) -> LinkDir
     return LinkDirection("fpga0>fpga1", LINK_GBPS, 1.0, clock_mhz, streams, carried)
 
 
-@pytest.mark.parametrize("count", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3)), 5])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
 @pytest.mark.parametrize("odds", [128, 256])
 def test_a_full_link_carries_what_is_worked_out(bench: Bench, count: int, odds: int) -> None:
     """All but the wide stream keep their rates, and with what is left to that one the link is just full.
@@ -58,6 +59,7 @@ def test_a_full_link_carries_what_is_worked_out(bench: Bench, count: int, odds: 
     assert direction({**carried, "wide": carried["wide"] * 1.03}).slower("wide") > 1.01
 
 
+@pytest.mark.slow
 def test_a_kernel_carries_512_bits_of_a_stream_a_cycle(bench: Bench) -> None:
     """2,048 bits at 100 MHz are twice what a link carries, and a kernel takes half of that."""
     (found,) = rates(bench, 1, latency=30, half0=5000, half1=5000).values()
@@ -67,6 +69,7 @@ def test_a_kernel_carries_512_bits_of_a_stream_a_cycle(bench: Bench) -> None:
     assert "link kernels carry 51.2 of a stream" in next(most.limits())
 
 
+@pytest.mark.slow
 def test_few_credits_are_a_lower_rate(bench: Bench) -> None:
     """1,024 words, of which 8 are not counted on, in a round trip of 5 us each way; headers may come sooner."""
     (found,) = rates(bench, 1, latency=1500, odds_link=LINK_ODDS).values()

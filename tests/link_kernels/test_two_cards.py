@@ -232,6 +232,7 @@ def test_a_card_is_linked_of_the_kernels_that_its_configuration_names(folder: Pa
         assert "@" not in (out / "fpga1/link/floorflow.cfg").read_text()
 
 
+@pytest.mark.slow
 def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
     onnx.save(random_graph(8), tmp_path / "net.onnx")
     cap = {**DEFAULT_CAP, "LUT": 0.008}
@@ -242,6 +243,7 @@ def test_a_stream_past_a_card_goes_from_link_to_link(tmp_path: Path) -> None:
     assert not ff.check(tmp_path / "out").violations
 
 
+@pytest.mark.slow
 def test_streams_arrive_whole_at_the_planned_rate(bench: Bench, plan: Plan) -> None:
     words, nanoseconds = 6000, 1e3 / plan.summary.clock_mhz
     clock = {"half0": round(nanoseconds * 500), "half1": round(nanoseconds * 500)}
@@ -255,6 +257,7 @@ def test_streams_arrive_whole_at_the_planned_rate(bench: Bench, plan: Plan) -> N
         assert (found["status_0"], found["status_1"], found["lost_there"]) == (1, 1, 0)
 
 
+@pytest.mark.slow
 def test_a_link_that_stops_loses_nothing_and_a_flipped_bit_is_told(bench: Bench, plan: Plan) -> None:
     stop = {"stop_from": 5_000, "stop_for": 34_000}
     found = bench.run(until=90_000, most=6000, latency=300, odds_in=200, odds_out=220, **stop)

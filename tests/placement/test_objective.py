@@ -88,9 +88,9 @@ def test_without_other_weights_the_layout_is_that_of_the_wires_alone() -> None:
 
 
 def hot_spot() -> PlacementProblem:
-    """Eight wide streams, side by side as their short ends would have it, that all want to pass the same bins."""
-    names = [f"m{i}" for i in range(8)]
-    problem = chain(device("ICCC" * 15, 12), [Resources(lut=8 * 40)] * 8)
+    """Six wide streams, side by side as their short ends would have it, that all want to pass the same bins."""
+    names = [f"m{i}" for i in range(6)]
+    problem = chain(device("ICCC" * 15, 12), [Resources(lut=8 * 40)] * 6)
     wires = [Wire(name, Pin(2 * 30, 2 * 30), 900) for name in names]
     return replace(problem, wires=tuple(wires), effort="fast")
 

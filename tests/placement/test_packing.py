@@ -6,6 +6,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from floorflow.placement import PlacementFailure, PlacementSolution
 from floorflow.placement.bounds.wires import needs_of
@@ -25,6 +26,7 @@ TIGHT = random_design(1, 0.7, 0.86)
 """22 modules on 0.85 of what is free of an SLR half of which is the shell's."""
 
 
+@pytest.mark.slow
 def test_designs_of_at_most_four_fifths_of_the_free_cells_are_placed() -> None:
     """Of few designs, `benchmarks/packing.py` counts hundreds."""
     designs = list(islice(fitting_designs(0, 0.7, 0.8), 3))
@@ -38,6 +40,7 @@ def test_designs_of_at_most_four_fifths_of_the_free_cells_are_placed() -> None:
     assert len(placed) >= 0.8 * len(designs)
 
 
+@pytest.mark.slow
 def test_what_the_constructions_do_not_place_is_packed() -> None:
     assert isinstance(solve(TIGHT.problem, CONSTRUCTED, 0), PlacementFailure)
     solution = solve(TIGHT.problem, replace(CONSTRUCTED, packing_rounds=300), 0)

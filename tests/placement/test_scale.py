@@ -29,7 +29,7 @@ def crowded(share: float, count: int) -> PlacementProblem:
     return PlacementProblem(fpga.device, fpga.slots, modules, tuple(wires), {"LUT": 0.85, "FF": 0.85}, effort="fast")
 
 
-@pytest.mark.parametrize("count", [30, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [15, *(pytest.param(count, marks=pytest.mark.slow) for count in (30, 60))])
 def test_many_modules_in_one_slr_are_placed_legally_in_seconds(count: int, record_property) -> None:
     problem = crowded(0.75, count)
     start = time.process_time()

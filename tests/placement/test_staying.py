@@ -123,7 +123,7 @@ def test_as_many_stay_as_can_and_that_is_proven(layout, luts, grow, by, max_aspe
     assert answer.stats.method.endswith(PROVEN)
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(st.lists(st.integers(10, 100), min_size=3, max_size=3), st.integers(0, 2), st.floats(1.05, 2))
 def test_slot_by_slot_no_bound_is_too_low_and_answers_are_legal(luts, grow, by):
     problem = chain(device("CCC", 2, slr_count=2), [Resources(lut=lut) for lut in luts], max_aspect=None)

@@ -187,6 +187,7 @@ def crowded(out: Path, **options: Any) -> Path:
     return make_plan(out, request)
 
 
+@pytest.mark.slow
 def test_where_a_slot_has_no_room_the_plan_lists_pblocks_as_short_and_the_report_too(tmp_path: Path) -> None:
     out = crowded(tmp_path / "out", constraint_style="hard")
     short = [entry for entry in entries(out) if entry.short]

@@ -118,6 +118,7 @@ def test_more_likely_is_slower_and_of_what_was_tried_on_the_way_nothing_is_prove
         assert not any(row.verdict == "proven infeasible" for row in each.trace[free:])
 
 
+@pytest.mark.slow
 def test_a_likely_design_is_assigned_anew_for_few_crossings_before_it_is_placed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

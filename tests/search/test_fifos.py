@@ -425,16 +425,14 @@ def tight_share() -> float:
     return share
 
 
+@pytest.mark.slow
 def test_a_plan_with_shallower_fifos_is_taken_only_where_it_keeps_more(tight_share: float) -> None:
     assert is_traded(SEED, tight_share)
     assert not is_traded(3, 0.22)
+    is_traded(6, 0.26)  # a larger network, whichever it is
 
 
 @pytest.mark.slow
-def test_so_it_is_in_a_larger_network() -> None:
-    is_traded(6, 0.26)
-
-
 def test_near_the_joint_bound_nothing_is_traded() -> None:
     result = found(7, 0.3, SearchLimits().far)
     joint = result.joint_bound_cycles

@@ -222,6 +222,7 @@ def test_a_small_design_stays_together(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_where_what_is_even_has_no_floorplan_the_limits_are_those_of_the_request() -> None:
     """The placer refuses designs until one is found within all that slots allow."""
     request = Request(CNV, "alveo-u250", effort="fast")
@@ -241,6 +242,7 @@ def test_where_what_is_even_has_no_floorplan_the_limits_are_those_of_the_request
     assert result.candidate.interval_cycles == result.bound_cycles
 
 
+@pytest.mark.slow
 def test_narrow_tries_stand_in_the_trace_and_the_interval_is_legal(tmp_path: Path) -> None:
     onnx.save(random_graph(27), tmp_path / "tight.onnx")
     cap = {**DEFAULT_CAP, "LUT": 0.01}

@@ -18,6 +18,7 @@ from floorflow.search.interval.least_full import crossings_of
 from floorflow.search.interval.search import search
 from tests.conftest import Planned
 from tests.plans import CNV, PLANS
+from tests.search.test_search import fits, placed_by
 
 
 def dsp_blocks(plan: Mapping[str, Any]) -> tuple[dict[str, int], dict[str, int]]:
@@ -52,7 +53,7 @@ def test_where_lut_is_above_half_dsp_blocks_spare_it(planned: Planned) -> None:
 
 
 def test_it_costs_neither_rate_nor_crossings(monkeypatch: pytest.MonkeyPatch) -> None:
-    context = prepare(read_source(CNV), Request(CNV, "alveo-u250", effort="fast", plots=False), 1)
+    context = placed_by(fits, prepare(read_source(CNV), Request(CNV, "alveo-u250", effort="fast", plots=False), 1))
 
     def found(enough: Fraction) -> tuple[int, tuple[int, int, int], list[Engine]]:
         monkeypatch.setattr(narrow_products, "ENOUGH_LUT", enough)

@@ -70,6 +70,7 @@ def test_the_cap_that_is_named_would_do_and_a_lower_one_not() -> None:
     assert not bound_allows(request.changed(cap={**TIGHT, "LUT": cap - 0.01}))
 
 
+@pytest.mark.slow
 def test_more_fpgas_are_named_where_their_sums_would_do() -> None:
     request = Request(CNV, "xcku5p", cap={**DEFAULT_CAP, "LUT": 0.05}, fps=4_000)
     hint = re.search(r"--fpgas (\d+)", refused(request).hint)
@@ -216,6 +217,7 @@ def test_what_is_promised_of_a_larger_network_is_planned_within_5_percent(planne
     assert now.amount == pytest.approx(row.figures.amount, rel=0.05)
 
 
+@pytest.mark.slow
 def test_planned_bargains_tell_the_wire_length(planned: Planned) -> None:
     asked = Request(TFC, "pynq-z1", effort="fast", plots=False, bargains="plan")
     told = beside(flow.plan(asked))

@@ -204,6 +204,7 @@ def test_slots_that_are_folded_one_by_one_balance_what_lies_on_both_sides_of_a_c
     assert Balance(layer_pairs(context.dataflow), 0.5).is_kept({name: o.cycles for name, o in options.items()})
 
 
+@pytest.mark.slow
 def test_a_balance_that_cannot_be_had_names_one_that_can() -> None:
     request = Request(CNV, "alveo-u250", epsilon=0.1, fps=1000)
     with pytest.raises(InfeasibleError) as refused:

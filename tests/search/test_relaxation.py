@@ -254,6 +254,7 @@ def above_a_full_slr(folder: Path, **options: Any) -> Request:
     return Request(TFC, folder / "full.yaml", **{"effort": "fast", "plots": False, "fps": 100_000} | options)
 
 
+@pytest.mark.slow
 def test_where_nothing_is_proven_of_all_foldings_the_plans_own_modules_may_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,6 +288,7 @@ def test_where_one_hop_was_asked_for_no_more_are_taken(tmp_path: Path) -> None:
     assert "--max-hops 2" in caught.value.hint
 
 
+@pytest.mark.slow
 def test_what_is_not_proven_is_refused_with_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relaxation, "_engines_proof", lambda _: "")
     monkeypatch.setattr(relaxation, "_modules_proof", lambda *_: "")

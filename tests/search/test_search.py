@@ -96,6 +96,7 @@ def rate(request: Request, place: Placer) -> float:
     return 1 / find(request, place).candidate.interval_cycles
 
 
+@pytest.mark.slow
 def test_neighbours_merge_in_every_slot_that_fails() -> None:
     request = Request(TFC, "alveo-u250", effort="fast", **FREE)
     free = find(request, fits).candidate
@@ -139,6 +140,7 @@ def test_tighter_caps_never_give_a_higher_rate() -> None:
     assert rates[0] > rates[-1]
 
 
+@pytest.mark.slow
 def test_folding_is_called_optimal_only_against_the_whole_budget() -> None:
     found = find(Request(CNV, "pynq-z1", **HASTY), fits)
     stats = found.candidate.folding.stats
@@ -417,6 +419,7 @@ def path_cycles(found: SearchResult) -> int:
     return sum(option.cycles for option in found.candidate.folding.options.values())
 
 
+@pytest.mark.slow
 def test_a_folding_method_that_fails_at_the_longest_interval_may_answer_at_shorter_ones() -> None:
     found = find(Request(CNV, "alveo-u250", fold_method="finn", **HASTY), fits)
     assert found.candidate.interval_cycles == 25_088

@@ -209,11 +209,13 @@ def test_the_one_wish_that_stands_in_the_way_is_named(tmp_path: Path) -> None:
     assert refused.hint == "there is a plan, which was sought and found, without 'fix MVAU_hls_1: SLR3'"
 
 
+@pytest.mark.slow
 def test_two_wishes_that_stand_in_the_way_each_are_named_together(tmp_path: Path) -> None:
     refused = refusal(tmp_path, {"fix": {"MVAU_hls_1": "SLR3", "MVAU_hls_2": "SLR3"}}, max_hops=1)
     assert refused.hint.endswith("without 'fix MVAU_hls_1: SLR3' and 'fix MVAU_hls_2: SLR3'")
 
 
+@pytest.mark.slow
 def test_the_slot_that_is_short_is_named_with_the_limit_that_does(tmp_path: Path) -> None:
     options: dict[str, Any] = {"fps": 30e6, "cap": {"LUT": 0.048}}
     refused = refusal(tmp_path, {"together": [["MVAU_*"]]}, **options)

@@ -57,6 +57,7 @@ def test_the_top_has_what_the_plan_has(cnv: Path) -> None:
     assert widths == {n: -(-b // 8) * 8 for n, b in bits.items()}
 
 
+@pytest.mark.slow
 def test_words_pass_the_planned_top_in_order_and_at_the_full_rate(cnv: Path, tmp_path: Path) -> None:
     texts = {name: text for name, text in written(cnv).items() if name != "stubs.v"}
     for folder in (cnv / "ooc").iterdir():

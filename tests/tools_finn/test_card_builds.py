@@ -90,6 +90,7 @@ def test_each_configuration_names_the_kernels_that_finn_makes_of_a_card(
         assert problems(texts[f"{fpga}/links.cfg"], Card({**kernels, **links, **CAGES}, {"DDR": 4}, 4, 2)) == []
 
 
+@pytest.mark.slow
 def test_a_stream_that_changes_width_over_a_link_is_told_first(tmp_path: Path) -> None:
     """FINN makes no converter at the end of a graph, so that no card is built by itself."""
     outcome = plan(residual_blocks(tmp_path), "alveo-u250", costs="calibrated", finn="main", fpgas=2, fps=500.0)

@@ -134,6 +134,7 @@ def test_a_fifo_that_forgets_to_wait_is_found(tmp_path: Path, finn_plus: FinnPlu
     assert simulated(chains, tmp_path, finn_plus, mistake)["crossing"]["errors"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planned", ["residual"], indirect=True)
 def test_every_stream_of_a_built_plan_passes_its_fifos_and_crossings(
     planned: tuple[Path, Path],  # noqa: F811 - the fixture

@@ -14,12 +14,9 @@ from tests.tools_finn.test_steps import write
 pytestmark = pytest.mark.tools
 
 
+@pytest.mark.slow  # test_contents has one case of it in each run
 @pytest.mark.parametrize(
-    ("platform", "options"),
-    [
-        pytest.param("xcu250", {"cap": {"LUT": 0.12}}, id="over SLRs"),
-        pytest.param("xcku5p", {"fpgas": 3}, id="over cards", marks=pytest.mark.slow),
-    ],
+    ("platform", "options"), [("xcu250", {"cap": {"LUT": 0.12}}), ("xcku5p", {"fpgas": 3})], ids=["SLRs", "cards"]
 )
 def test_every_implementation_is_cut_out_and_stitched_by_itself(
     platform: str, options: dict[str, Any], tmp_path: Path, finn_plus: FinnPlus

@@ -109,6 +109,7 @@ def test_the_judge_knows_finn_pluss_own_steps_in_their_order() -> None:
     assert re.findall(r'"(\w+)"', listed[1]) == STEPS[CONFIG]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planned", ["residual"], indirect=True)
 def test_finns_own_dataflow_graph_is_verified_too_though_no_step_makes_a_parent_of_it(
     planned: tuple[Path, Path], tmp_path: Path, finn_plus: FinnPlus
@@ -120,7 +121,7 @@ def test_finns_own_dataflow_graph_is_verified_too_though_no_step_makes_a_parent_
     assert results(tmp_path / "build")["stitched_ip_rtlsim"] == ["SUCCESS"] * FRAMES
 
 
-@pytest.mark.parametrize("mistake", ["wire", "weight"])
+@pytest.mark.parametrize("mistake", ["wire", pytest.param("weight", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("planned", ["residual"], indirect=True)
 def test_a_mistake_behind_the_folded_graph_stops_the_build_before_synthesis(
     planned: tuple[Path, Path], mistake: str, tmp_path: Path, finn_plus: FinnPlus

@@ -61,6 +61,7 @@ def test_the_design_is_systemverilog_for_others_too(proof: Any, gatemate: Any) -
     subprocess.run([*command, gatemate.out / "plan" / "boxkit" / "top.sv", *proof.SOURCES], check=True)
 
 
+@pytest.mark.slow
 def test_a_scrambled_floorplan_is_longer_and_slower(generic: Any) -> None:
     planned, scrambled = (generic.place(name, 1) for name in ("planned", "scrambled"))
     for name, placement in (("planned", planned), ("scrambled", scrambled)):

@@ -50,6 +50,7 @@ def test_the_summary_has_the_rates_of_the_schedule(made: ff.Plan) -> None:
     assert [row.fps for row in made.plan.summary.networks] == [network.fps for network in shared.networks]
 
 
+@pytest.mark.slow
 def test_equal_requests_give_equal_files(made: ff.Plan) -> None:
     assert ff.plan(MODELS, "zc706", **ASKED).files == made.files  # type: ignore[arg-type]
 

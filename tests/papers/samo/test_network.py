@@ -14,6 +14,7 @@ from tests.plans import EXAMPLES, TFC
 from tests.reconfigured import BATCH, LOAD_MS, quick_board, quick_request
 
 
+@pytest.mark.slow
 def test_no_method_is_better_than_exact_nor_is_a_plan(tmp_path: Path) -> None:
     board, asked = quick_board(tmp_path), {"batch": BATCH, "cap": {"LUT": 0.1}}
     found = api.compare_reconfigured(TFC, board, methods=("exact", "rule", "annealing"), **asked).as_dict()["results"]

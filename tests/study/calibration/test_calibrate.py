@@ -101,6 +101,7 @@ def test_the_same_holds_for_one_engine_alone(tfc: Path, tmp_path: Path) -> None:
     assert calibration.unmeasured == sorted(set(calibration.estimates) - {name})
 
 
+@pytest.mark.slow
 def test_larger_rows_change_the_plans_use_and_it_stays_legal(cnv_on_u250: Path, tmp_path: Path) -> None:
     def change(use: Resources) -> Resources:
         return Resources(2 * use.lut, use.ff, use.bram18, use.uram, use.dsp)

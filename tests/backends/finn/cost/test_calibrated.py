@@ -68,6 +68,7 @@ def test_shipped_coefficients_are_those_of_the_fit(program: ModuleType, builds: 
         assert getattr(CALIBRATED, name) == pytest.approx(fitted, rel=0.006), name
 
 
+@pytest.mark.slow
 def test_shipped_bands_are_those_of_the_cross_validation(program: ModuleType, builds: tuple, fits: dict) -> None:
     found = program.report.bands(*program.report.samples(builds, fits))
     assert set(found) == set(MEASURED_BANDS)

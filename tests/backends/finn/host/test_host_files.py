@@ -23,8 +23,8 @@ def two_cards(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return TFC squeezed until it needs two cards, for FINN+."""
 
     def make(place: Path) -> Path:
-        cap = {"LUT": 0.002}
-        ff.plan(TFC, "alveo-u250", fpgas=2, finn="plus", cap=cap, constraint_style="none", **FAST).save(place / "out")
+        quick = {"tie_break": "scarcity", "constraint_style": "none", **FAST}
+        ff.plan(TFC, "alveo-u250", fpgas=2, finn="plus", cap={"LUT": 0.002}, **quick).save(place / "out")
         return place / "out"
 
     return made_once(tmp_path_factory, "tfc_on_two_cards", make)
