@@ -247,4 +247,3 @@ def test_summary_and_report_say_where_there_are_neither_registers_nor_plans_for_
     assert [(row.stages, row.built) for row in rows] == [(0, False)] * len(rows)
     assert rows
     assert report.count("registers neither planned nor built") == 3  # the summary's, its figures' and the section's
-    assert "without registers" in report

@@ -49,7 +49,9 @@ def platforms(
     ] = None,
     picture: Annotated[
         Path | None,
-        typer.Option("--picture", help="Draw the empty board into this .png or .svg file.", rich_help_panel=OUTPUT),
+        typer.Option(
+            "--picture", help="Draw the empty board into this .png, .svg or .pdf file.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     out: Annotated[
         Path | None,

@@ -102,7 +102,7 @@ UNREADABLE = {
     "a missing file": (("nothing.xdc", "--part", "xcku5p"), "there is no such file"),
     "a missing report": ((GOOD, "--part", "xcku5p", "--report", "none.rpt"), "report_utilization -hierarchical"),
     "no report": ((GOOD, "--part", "xcku5p", "--report", GOOD), "is no report"),
-    "a picture of another kind": ((GOOD, "--part", "xcku5p", "--picture", "a.gif"), ".png or .svg"),
+    "a picture of another kind": ((GOOD, "--part", "xcku5p", "--picture", "a.gif"), ".png, .svg, .pdf"),
     "a build of a file": ((GOOD, "--part", "xcku5p", "--build", "b"), "--build is for"),
     "a report of a plan": ((FLOORPLANS, "--report", GOOD), "--report is for"),
     "two folders": ((FLOORPLANS, FLOORPLANS), "several folders"),

@@ -75,7 +75,7 @@ def test_a_name_that_ships_is_pointed_out(tmp_path: Path) -> None:
         (("--new", "mine", "--part", PART, "--check", "kv260"), "are two commands"),
         (("zcu104", "--check", "kv260"), "no other board is named beside it"),
         (("--picture", "x.png"), "of which board?"),
-        (("zcu104", "--picture", "x.gif"), "pictures are .png or .svg"),
+        (("zcu104", "--picture", "x.gif"), "pictures are .png, .svg, .pdf"),
         (("--check", "nothing.yaml"), "there is no such file"),
         (("--out", "x.yaml"), "only --new writes a board's file"),
     ],

@@ -63,7 +63,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[Edge], dict[str, int]]:
     return edges, windows
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(graphs())
 def test_fills_of_joins_are_those_of_all_paths(graph: tuple[list[Edge], dict[str, int]]) -> None:
     edges, windows = graph
