@@ -258,7 +258,7 @@ def test_the_summary_in_the_readme_has_the_lines_of_a_plan(planned: Planned) -> 
     That one is made by SLRs and in haste: it offers no copies.
     """
     lines = [line[:14] for line in printed(planned(PLANS["CNV on a card by SLRs"])).splitlines()]
-    shown = README.read_text().partition("ends, on standard output, with\n\n")[2].partition("\n\n")[0].splitlines()
+    shown = README.read_text().partition("standard output, with\n\n")[2].partition("\n\n")[0].splitlines()
     begun = [line[:14] for line in shown]
     assert 9 <= len(shown) <= 10
     assert {*begun[1:]} - {"    lifted by "} == {*lines[1:]} - {"    lifted by "}

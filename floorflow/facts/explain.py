@@ -71,6 +71,10 @@ def glossary_words(text: str) -> dict[str, str]:
     return dict(re.findall(r"^\* \*\*(.+?)\*\*: (.+)$", text, flags=re.MULTILINE))
 
 
+ALSO_SAID = {"fits": "likelihood", "less rate": "bargain", "limits": "limit", "longest stream": "longest"}
+"""Words of the summary and of the report's sections, by the word of the glossary that explains them."""
+
+
 @dataclass(frozen=True)
 class Explainer:
     """A plan by its phases, how steps are priced, and the words of the glossary."""
@@ -93,6 +97,7 @@ class Explainer:
         every += [("slot", slot.name) for slot in self.plan.platform.slots]
         every += [("stream", c.name) for view in self.views for c in view.phase.channels]
         every += [("word", word) for word in self.words]
+        found |= {_key(said): ("word", word) for said, word in ALSO_SAID.items() if word in self.words}
         for kind, name in every:
             found.setdefault(_key(name), (kind, name))
         for phase, module in ((view.phase, module) for view in self.views for module in view.phase.modules):

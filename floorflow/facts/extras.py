@@ -153,7 +153,7 @@ def bargains(extras: Extras | None, interval_cycles: int, caps: Mapping[str, flo
     rows, more = bargain_rows(found, interval_cycles, caps)
     return [
         *best_bargains(extras, caps),
-        *table(rows, left=7),
+        *table(rows, left=8),
         *more,
         *wrapped([UNLIKE_STEPS]),
         *wrapped(left_out(extras, "bargains")),
@@ -164,7 +164,16 @@ def bargain_rows(
     found: BargainsEntry, interval_cycles: int, caps: Mapping[str, float]
 ) -> tuple[list[tuple[str, ...]], list[str]]:
     """Return the table of bargains, its heading and the plan itself first, and what to know of it."""
-    heading = ("less rate", "cycles", "fullest", "of its limit", "largest engine", "wire length", "same command with")
+    heading = (
+        "less rate",
+        "cycles",
+        "fullest",
+        "of its limit",
+        "largest engine",
+        "in all",
+        "wire length",
+        "same command with",
+    )
     now = ("none", f"{interval_cycles:,}", *_figures(found.now, caps), "")
     more = [] if found.planned else ["wire length needs floorplans: --bargains plan makes them"]
     return [heading, now, *(_row(found, own, caps) for own in alike(found.rows))], more
@@ -197,14 +206,14 @@ def _row(found: BargainsEntry, rows: Sequence[BargainEntry], caps: Mapping[str, 
     row = rows[-1]
     option, less = _option(found, row), " to ".join(dict.fromkeys(f"{each.less:.0%}" for each in (rows[0], row)))
     if row.interval_cycles is None:
-        return (less, "", "no plan found", "", "", "", option)
-    figures = ("the same", "", "", "") if row.figures is None else _figures(row.figures, caps)
+        return (less, "", "no plan found", "", "", "", "", option)
+    figures = ("the same", "", "", "", "") if row.figures is None else _figures(row.figures, caps)
     return (less, f"{row.interval_cycles:,}", *figures, option)
 
 
-def _figures(found: FiguresEntry, caps: Mapping[str, float]) -> tuple[str, str, str, str]:
+def _figures(found: FiguresEntry, caps: Mapping[str, float]) -> tuple[str, str, str, str, str]:
     hpwl = "" if found.hpwl is None else number(found.hpwl)
-    return _filled(found, caps), f"{found.share:.1%}", f"{found.engine} {_engine(found)}", hpwl
+    return _filled(found, caps), f"{found.share:.1%}", f"{found.engine} {_engine(found)}", str(found.resources), hpwl
 
 
 def _filled(found: FiguresEntry, caps: Mapping[str, float]) -> str:

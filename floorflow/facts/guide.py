@@ -15,8 +15,8 @@ from floorflow.facts.plan import Plan
 
 _HERE = "."
 ABOUT = (
-    "No Vivado or Vitis has run what floorflow emits (its documentation says what was run instead); of times only "
-    "recorded ones are told. Words in capitals are yours to fill in."
+    "No Vivado or Vitis has run what floorflow emits (its documentation says what was run instead); times "
+    "stand only where they were measured. Words in capitals are yours to fill in."
 )
 
 

@@ -224,7 +224,8 @@ def test_the_page_of_a_sweep(opened: Callable[..., Any]) -> None:
     found = {"fpgas": 1, "fullest": "LUT fpga0.SLR0", "least_likely": "fpga0.SLR0", "message": "", "hint": ""}
     rows = [
         {"number": n, "point": f"p{n}", "code": 0, "model": "cnv_2w2a", "platform": "u250", "option_fps": f"{n}000",
-         "fps": 1000.5 * n, "fullest_share": 0.08 * n, "fullest_share_of_limit": 0.1 * n, "least_likelihood": 0.99, "LUT": 9000 * n, **found}
+         "fps": 1000.5 * n, "fullest_share": 0.08 * n, "fullest_share_of_limit": 0.1 * n, "least_likelihood": 0.99,
+         "LUT": 9000 * n, **found}
         for n in range(1, 5)
     ]  # fmt: skip
     rows.append({**rows[-1], "number": 5, "point": "p5", "code": 3, "message": "too <i>large</i>", "hint": "--fpgas 2"})

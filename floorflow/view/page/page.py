@@ -125,7 +125,7 @@ def _bargains(view: Context) -> Html:
         of_rows = ["", *(' class="sets"' * knee for knee in is_best)]
         shown = (*heading, "most that is freed")
         parts += [
-            table("bargains", shown, cells, numbers="nn n n", of_rows=of_rows),
+            table("bargains", shown, cells, numbers="nn n  n", of_rows=of_rows),
             listed([*more, extras.UNLIKE_STEPS]),
         ]
     return joined(parts)
