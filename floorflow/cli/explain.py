@@ -37,3 +37,5 @@ def explain(
             print_json(found.as_dict())
         else:
             sys.stdout.write(f"{found.text}\n")
+        for folder in filter(None, (faster, slower)):
+            sys.stderr.write(f"the folding with that step is written to {folder}\n")

@@ -99,7 +99,10 @@ def _write_new(name: str, part: str, out: Path | None, *, force: bool) -> None:
     text, path = api.new_board(name.lower(), part), out or Path(f"{name.lower()}.yaml")
     api.write_file(path, text.encode(), force=force)
     _say(f"written to {path}: state what the die cannot tell")
-    if name.lower() in {platform.name for platform in api.platforms()}:
+    ships = api.platforms()
+    for known in [each.name for each in ships if each.slots[0]["part"] == part and each.name != name.lower()]:
+        _say(f"  note      {known} ships with this part: -p {known}")
+    if name.lower() in {platform.name for platform in ships}:
         _say(f"  note      {name.lower()} ships with floorflow: only a file equal to it may have that name")
     else:
         for sentence in api.platform(path).unbuilt:

@@ -64,6 +64,8 @@ def test_a_name_that_ships_is_pointed_out(tmp_path: Path) -> None:
     made = run("platforms", "--new", "kv260", "--part", PART, "--out", tmp_path / "kv260.yaml")
     assert made.exit_code == 0
     assert "kv260 ships with floorflow" in made.stderr
+    other = run("platforms", "--new", "mine", "--part", PART, "--out", tmp_path / "mine.yaml")
+    assert "kv260 ships with this part: -p kv260" in other.stderr
 
 
 @pytest.mark.parametrize(
