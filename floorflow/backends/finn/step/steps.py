@@ -109,11 +109,13 @@ def floorflow_scales(model: Any, cfg: Any) -> Any:
         for transformation in (Streamline(), MoveMulPastDWConv(), AbsorbMulIntoMultiThreshold()):
             model = model.transform(transformation)
     if kinds & BRANCHES:
+        from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
         from finn.transformation.streamline.streamline_plus import StreamlinePlus
         from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
 
         model = model.transform(_that_ends(StreamlinePlus()))
         model = model.transform(LowerConvsToMatMul()).transform(_that_ends(StreamlinePlus()))
+        model, _ = RoundAndClipThresholds().apply(model)
     return model
 
 
@@ -133,10 +135,15 @@ def floorflow_pools(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     from finn.transformation.fpgadataflow.convert_to_hw.upsample import InferUpsample
     from finn.transformation.streamline import Streamline
     from finn.transformation.streamline.absorb import AbsorbConsecutiveTransposes, AbsorbTransposeIntoMultiThreshold
-    from finn.transformation.streamline.reorder import MakeScaleResizeNHWC
+    from finn.transformation.streamline.reorder import (
+        MakeMaxPoolNHWC,
+        MakeScaleResizeNHWC,
+        MoveTransposePastJoinConcat,
+    )
 
     steps = (
-        *(MakeScaleResizeNHWC(), AbsorbConsecutiveTransposes(), InferUpsample(), InferGlobalAccPoolLayer()),
+        *(MakeMaxPoolNHWC(), MakeScaleResizeNHWC(), AbsorbConsecutiveTransposes()),
+        *(MoveTransposePastJoinConcat(), AbsorbConsecutiveTransposes(), InferUpsample(), InferGlobalAccPoolLayer()),
         *(AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold(), Streamline()),
     )
     for transformation in steps:
