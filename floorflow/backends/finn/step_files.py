@@ -161,8 +161,8 @@ def _in_place(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     kinds = {engine["kind"].split("_")[0] for engine in data["engines"]}
     if kinds & ({"VVAU", "GlobalAccPool", *BRANCHES} if plus else {"VVAU"}):
         front.insert(front.index("step_streamline"), "floorflow_scales")
-    if plus and kinds & {"GlobalAccPool", "UpsampleNearestNeighbour"}:
-        front.insert(front.index("step_convert_to_hw"), "floorflow_pools")
+    if plus and kinds & {"GlobalAccPool", "UpsampleNearestNeighbour", *BRANCHES}:
+        front.insert(front.index("step_convert_to_hw"), "floorflow_integers")
     if len(_thresholds_apart(data)) > 1:
         front.insert(front.index("step_convert_to_hw"), "floorflow_thresholds")
     if any(engine["kind"] == "FMPadding_Pixel_hls" for engine in data["engines"]):

@@ -1,6 +1,6 @@
 """What FINN's own steps need done to a network before them, for the engines that floorflow has planned."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -48,6 +48,18 @@ def pool_globally(graph: onnx.GraphProto) -> list[str]:
             del node.attribute[:]
             found.append(node.name)
     return found
+
+
+def flatten_pixels(graph: onnx.GraphProto, shape_of: Callable[[str], Sequence[int]]) -> None:
+    """Let reshapes read single pixels as they come, in place: channels first or last, they are the same values."""
+    turns = {node.output[0]: node for node in graph.node if node.op_type == "Transpose"}
+    for node in [node for node in graph.node if node.op_type in ("Flatten", "Reshape")]:
+        turn = turns.get(node.input[0])
+        if turn is None or _is_read_otherwise(graph, turn.output[0]):
+            continue
+        if sum(size > 1 for size in shape_of(turn.input[0])) < 2:
+            node.input[0] = turn.input[0]
+            graph.node.remove(turn)
 
 
 def spell_out_deconv(graph: onnx.GraphProto) -> None:
@@ -120,7 +132,9 @@ def leave_to_host(graph: onnx.GraphProto, kinds: Sequence[str]) -> list[str]:
             continue
         names += node.input
         if _turns(node):
-            kept = [helper.make_attribute("perm", helper.get_attribute_value(a)) for a in node.attribute if a.name == "perm"]
+            kept = [
+                helper.make_attribute("perm", helper.get_attribute_value(a)) for a in node.attribute if a.name == "perm"
+            ]
             node.op_type, node.domain = "Transpose", ""
             del node.attribute[:]
             node.attribute.extend(kept)

@@ -18,6 +18,7 @@ from floorflow.backends.finn.step.cards import check_links, connections, floorpl
 from floorflow.backends.finn.step.cut import cut_out
 from floorflow.backends.finn.step.early import (
     BRANCHES,
+    flatten_pixels,
     leave_to_host,
     only_behind_bare_units,
     pool_globally,
@@ -45,8 +46,8 @@ VITIS_PORT_BITS = 512
 """Width of a DMA engine's memory port in FINN main's VitisBuild."""
 
 
-ENDLESS = ("MoveTransposePastEltwise", "RoundAndClipThresholds")
-"""The first undoes MoveScalarLinearPastInvariants, the second rounds what stays float, over and over."""
+NOT_REPEATED = ("MoveTransposePastEltwise", "RoundAndClipThresholds")
+"""The first undoes MoveScalarLinearPastInvariants for ever; after each node of the second all others run anew."""
 
 
 class FloorflowStop(RuntimeError):  # noqa: N818 - what it says is for the user
@@ -92,8 +93,8 @@ def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     return model
 
 
-def floorflow_scales(model: Any, cfg: Any) -> Any:
-    """Move scales past depthwise convolutions and sums of branches; in front of step_streamline, which leaves them.
+def floorflow_scales(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Move scales past depthwise convolutions, forks and joins; in front of step_streamline, which leaves them.
 
     FINN does so for MobileNet and ResNet, in steps that are none of its default. No convolution behind a scale that
     stays becomes hardware.
@@ -109,27 +110,25 @@ def floorflow_scales(model: Any, cfg: Any) -> Any:
         for transformation in (Streamline(), MoveMulPastDWConv(), AbsorbMulIntoMultiThreshold()):
             model = model.transform(transformation)
     if kinds & BRANCHES:
-        from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
         from finn.transformation.streamline.streamline_plus import StreamlinePlus
         from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
 
         model = model.transform(_that_ends(StreamlinePlus()))
         model = model.transform(LowerConvsToMatMul()).transform(_that_ends(StreamlinePlus()))
-        model, _ = RoundAndClipThresholds().apply(model)
     return model
 
 
 def _that_ends(composed: Any) -> Any:
-    """Leave out of FINN+'s transformations, which run until none changes anything, those that never come to an end."""
-    kept = [one for one in composed.transformations if type(one).__name__ not in ENDLESS]
+    """Leave out of FINN+'s transformations, which run until none changes anything, those that bring it to no end."""
+    kept = [one for one in composed.transformations if type(one).__name__ not in NOT_REPEATED]
     composed.transformations = [_that_ends(one) if hasattr(one, "transformations") else one for one in kept]
     return composed
 
 
-def floorflow_pools(model: Any, cfg: Any) -> Any:  # noqa: ARG001
-    """Make engines of global average pools and Resize, and move the pools' scales on; before step_convert_to_hw.
+def floorflow_integers(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Make engines of Resize and global pools, move pools' scales on, round thresholds; before step_convert_to_hw.
 
-    FINN+ would make them last, with the pool's scale ahead of the next layer, and none of Resize.
+    FINN+ would make none of Resize, and of global pools last, with a scale ahead of the next layer.
     """
     from finn.transformation.fpgadataflow.convert_to_hw.global_acc_pool import InferGlobalAccPoolLayer
     from finn.transformation.fpgadataflow.convert_to_hw.upsample import InferUpsample
@@ -140,14 +139,16 @@ def floorflow_pools(model: Any, cfg: Any) -> Any:  # noqa: ARG001
         MakeScaleResizeNHWC,
         MoveTransposePastJoinConcat,
     )
+    from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
 
     steps = (
         *(MakeMaxPoolNHWC(), MakeScaleResizeNHWC(), AbsorbConsecutiveTransposes()),
         *(MoveTransposePastJoinConcat(), AbsorbConsecutiveTransposes(), InferUpsample(), InferGlobalAccPoolLayer()),
-        *(AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold(), Streamline()),
+        *(AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold(), Streamline(), RoundAndClipThresholds()),
     )
     for transformation in steps:
         model = model.transform(transformation)
+    flatten_pixels(model.graph, model.get_tensor_shape)
     return model
 
 
