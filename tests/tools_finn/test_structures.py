@@ -53,6 +53,14 @@ def fire() -> onnx.ModelProto:
     return classified(builder)
 
 
+def joined() -> onnx.ModelProto:
+    builder = begun("joined")
+    start = builder.tensor
+    active(builder, 2)
+    builder.concat(start, 4)
+    return classified(builder)
+
+
 def dense() -> onnx.ModelProto:
     """As published: batch norm and ReLU stand ahead of the convolutions, so that each reads what it is joined to."""
     builder = begun("dense")
@@ -121,10 +129,11 @@ def equally_split() -> onnx.ModelProto:
 
 slow = pytest.mark.slow
 BUILT = [
-    pytest.param(fire, True, id="fire"),
+    pytest.param(joined, True, id="concat"),
     pytest.param(globally_averaged, True, id="global average"),
     pytest.param(an_image_out, False, id="image out"),
     pytest.param(averaged_by_one_window, True, marks=slow, id="average of one window"),
+    pytest.param(fire, True, marks=slow, id="fire"),
     pytest.param(dense, True, marks=slow, id="dense"),
     pytest.param(u_net, False, marks=slow, id="U-net"),
     pytest.param(gated, True, marks=slow, id="gate"),

@@ -133,7 +133,11 @@ def floorflow_integers(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     from finn.transformation.fpgadataflow.convert_to_hw.global_acc_pool import InferGlobalAccPoolLayer
     from finn.transformation.fpgadataflow.convert_to_hw.upsample import InferUpsample
     from finn.transformation.streamline import Streamline
-    from finn.transformation.streamline.absorb import AbsorbConsecutiveTransposes, AbsorbTransposeIntoMultiThreshold
+    from finn.transformation.streamline.absorb import (
+        AbsorbConsecutiveTransposes,
+        AbsorbScalarMulAddIntoTopK,
+        AbsorbTransposeIntoMultiThreshold,
+    )
     from finn.transformation.streamline.reorder import (
         MakeMaxPoolNHWC,
         MakeScaleResizeNHWC,
@@ -144,7 +148,8 @@ def floorflow_integers(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     steps = (
         *(MakeMaxPoolNHWC(), MakeScaleResizeNHWC(), AbsorbConsecutiveTransposes()),
         *(MoveTransposePastJoinConcat(), AbsorbConsecutiveTransposes(), InferUpsample(), InferGlobalAccPoolLayer()),
-        *(AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold(), Streamline(), RoundAndClipThresholds()),
+        *(AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold(), Streamline()),
+        *(AbsorbScalarMulAddIntoTopK(), RoundAndClipThresholds()),
     )
     for transformation in steps:
         model = model.transform(transformation)
