@@ -241,9 +241,7 @@ def printed(folder: Path) -> str:
 @pytest.mark.slow
 def test_the_summary_in_the_readme_is_the_examples_own(planned: Planned) -> None:
     model = "examples/mobilenet_v1_w4a4.onnx"
-    asked = Request(
-        ROOT / model, "u250", finn="plus", label_select=True, preset="safe", constraint_style="hard", plots=False
-    )
+    asked = Request(ROOT / model, "u250", finn="plus", label_select=True, preset="safe", constraint_style="hard", plots=False)
     assert printed(planned(asked)) in README.read_text()
 
 
