@@ -116,6 +116,7 @@ def record_runs(
         *_reused(phases, request.reuse),
         *power_warnings(power, fpgas),
     ]
+    warnings.sort(key=lambda warning: not warning.startswith(UNBUILT))  # those of layers, too, stand first
     interrupted = any(part.result.interrupted for run in runs for part in run.parts)
     return Plan(
         schema=SCHEMA,

@@ -13,6 +13,7 @@ from typing import Any
 from floorflow.assets import asset_folder
 from floorflow.backends.finn.options import FinnOptions
 from floorflow.backends.finn.step.bundle import bundled
+from floorflow.backends.finn.step.early import BRANCHES
 from floorflow.backends.finn.step.vectors import VECTORS
 from floorflow.backends.finn.step_data import NetworkInPhase, step_data
 from floorflow.backends.finn.tool_depths import LARGEST_VIVADO
@@ -157,8 +158,11 @@ def _in_place(data: Mapping[str, Any], *, plus: bool) -> list[str]:
     front = ["floorflow_flatten", *FRONT]
     if plus:
         front[5:5] = ["floorflow_host", "step_minimize_bit_width_initial"]
-    if any(engine["kind"].startswith(("VVAU", "ElementwiseAdd")) for engine in data["engines"]):
+    kinds = {engine["kind"].split("_")[0] for engine in data["engines"]}
+    if kinds & ({"VVAU", "GlobalAccPool", *BRANCHES} if plus else {"VVAU"}):
         front.insert(front.index("step_streamline"), "floorflow_scales")
+    if plus and kinds & {"GlobalAccPool", "UpsampleNearestNeighbour", *BRANCHES}:
+        front.insert(front.index("step_convert_to_hw"), "floorflow_integers")
     if len(_thresholds_apart(data)) > 1:
         front.insert(front.index("step_convert_to_hw"), "floorflow_thresholds")
     if any(engine["kind"] == "FMPadding_Pixel_hls" for engine in data["engines"]):

@@ -79,6 +79,8 @@ def split(lowering: Lowering, operation: Operation) -> list[Wire]:
         raise lowering.refuse(operation, reason, "Take the part that is not read out of the layer before the split.")
     if sum(channels) != wire.shape[-1]:
         raise lowering.refuse(operation, f"the stream's innermost are {wire.shape[-1]} features, not its channels")
+    if len({*channels}) > 1:
+        lowering.stops("splits into parts of unequal channels", operation)
     attributes: Attributes = {
         "ChannelsPerStream": channels,
         "inputDataType": wire.datatype.name,

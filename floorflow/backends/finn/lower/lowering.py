@@ -189,6 +189,10 @@ def _waiting(lowering: Lowering, operation: Operation) -> Wire:
     wire = lowering.input_of(operation)
     if operation.attributes.get("operator") == "Selu":
         _check_selu(lowering, operation)
+    elif operation.type == "clip" and nearest_quantiser(lowering.network, operation):
+        lowering.stops(
+            "Clip ahead of a quantiser; a ReLU does as well where the quantiser ends at the bound", operation
+        )
     return wire if operation.outputs[0] in lowering.lookahead.absorbed else wire.then(operation)
 
 

@@ -45,6 +45,8 @@ def average_pool(lowering: Lowering, operation: Operation) -> Wire:
     if any(window.pads) and not operation.integer("count_include_pad"):
         lowering.remark("averages divide by the whole window at the border too, as engines do", operation)
     truncate = next_operation(lowering.network, operation)
+    if any(window.pads):
+        lowering.stops("average pools with padding", operation)
     if truncate is not None and truncate.type == "truncate":
         summed = _truncated_average(lowering, operation, truncate, wire, window)
     elif window.kernel == window.image and not any(window.pads):
@@ -162,6 +164,7 @@ def _truncated_average(
 def _window_sum(lowering: Lowering, operation: Operation, wire: Wire, window: Window) -> Wire:
     """Add windows and a QuantAvgPool that shifts by nothing and so sends sums."""
     _check_no_gaps(lowering, operation, window)
+    lowering.stops("average pools of a part of the image with no Trunc behind them", operation)
     summed = pool_sum(wire.datatype, prod(window.kernel))
     wire = padded(lowering, operation, wire, window)
     output = Output((1, *window.output, wire.shape[-1]), summed)

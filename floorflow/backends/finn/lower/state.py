@@ -8,6 +8,7 @@ from floorflow.backends.finn.lower.rewrite import Lookahead
 from floorflow.backends.finn.names import FinnVersion
 from floorflow.backends.finn.roles import described
 from floorflow.dataflow.model import HOST_PREFIX, Attributes, AttributeValue, Engine, Stream
+from floorflow.facts.plan import UNBUILT
 from floorflow.network.datatype import BINARY, BIPOLAR, TERNARY, DataType, integer, named, smallest
 from floorflow.network.model import Network, Operation
 from floorflow.network.obstacles import Obstacle, ObstacleError
@@ -183,6 +184,11 @@ class Lowering:
     def remark(self, sentence: str, operation: Operation) -> None:
         """Note something that may hold for many operations."""
         self.remarks.setdefault(sentence, []).append(f"'{operation.name}'")
+
+    def stops(self, sentence: str, operation: Operation) -> None:
+        """Note what FINN+'s own steps stop at, though it has the engines; docs/finn.md has the table."""
+        if self.finn == "plus":
+            self.remark(f"{UNBUILT}FINN+ 1.6.1's steps stop at {sentence}", operation)
 
     def take(self, tensor: str) -> Wire:
         """Return the wire that is meant for the next reader of a tensor."""

@@ -1,6 +1,6 @@
 """What FINN's own steps need done to a network before them, for the engines that floorflow has planned."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -15,6 +15,8 @@ BY_VALUE = (
 )
 """Operators on each value by itself, if their constants are single numbers."""
 ELEMENTWISE = "Elementwise"
+BRANCHES = {"DuplicateStreams", "ElementwiseAdd", "ElementwiseMul", "StreamingConcat", "StreamingSplit"}
+"""Kinds of engines at which branches fork and join."""
 
 
 def reshape_early(graph: onnx.GraphProto) -> list[str]:
@@ -33,6 +35,31 @@ def reshape_early(graph: onnx.GraphProto) -> list[str]:
             name = _move(graph, node, steps)  # noqa: PLW2901 - what the reshape now makes
         tops[name] = []
     return moved
+
+
+def pool_globally(graph: onnx.GraphProto) -> list[str]:
+    """Make global pools of average pools with one window, the image, in place; return their names."""
+    sizes = {one.name: [d.dim_value for d in one.type.tensor_type.shape.dim] for one in graph.value_info}
+    found = []
+    for node in graph.node:
+        kernel = next((list(one.ints) for one in node.attribute if one.name == "kernel_shape"), None)
+        if node.op_type == "AveragePool" and kernel == sizes.get(node.input[0], [])[2:]:
+            node.op_type = "GlobalAveragePool"
+            del node.attribute[:]
+            found.append(node.name)
+    return found
+
+
+def flatten_pixels(graph: onnx.GraphProto, shape_of: Callable[[str], Sequence[int]]) -> None:
+    """Let reshapes read single pixels as they come, in place: channels first or last, they are the same values."""
+    turns = {node.output[0]: node for node in graph.node if node.op_type == "Transpose"}
+    for node in [node for node in graph.node if node.op_type in ("Flatten", "Reshape")]:
+        turn = turns.get(node.input[0])
+        if turn is None or _is_read_otherwise(graph, turn.output[0]):
+            continue
+        if sum(size > 1 for size in shape_of(turn.input[0])) < 2:
+            node.input[0] = turn.input[0]
+            graph.node.remove(turn)
 
 
 def spell_out_deconv(graph: onnx.GraphProto) -> None:
@@ -91,21 +118,36 @@ def _unit_of(model: Any, node: onnx.NodeProto) -> tuple[int, int, bool, str]:
 
 
 def leave_to_host(graph: onnx.GraphProto, kinds: Sequence[str]) -> list[str]:
-    """Make ONNX's operators again of elementwise engines at the end that are none of the plan's kinds; return them."""
+    """Make ONNX's operators again of elementwise engines at the ends that are none of the plan's kinds; return them.
+
+    So it is with a Shuffle that only turns the channels of an output.
+    """
     elementwise = [node for node in graph.node if node.op_type.startswith(ELEMENTWISE)]
     left = len(elementwise) - sum(kind.startswith(ELEMENTWISE) for kind in kinds)
     makers = {name: node for node in graph.node for name in node.output}
     names, found = [value.name for value in graph.output], []
-    while names and left > 0:
+    while names:
         node = makers.get(names.pop())
-        if node is None or (node.domain.startswith("finn.") and node not in elementwise):
+        if node is None or (node.domain.startswith("finn.") and node not in elementwise and not _turns(node)):
             continue
         names += node.input
-        if node in elementwise:
+        if _turns(node):
+            kept = [
+                helper.make_attribute("perm", helper.get_attribute_value(a)) for a in node.attribute if a.name == "perm"
+            ]
+            node.op_type, node.domain = "Transpose", ""
+            del node.attribute[:]
+            node.attribute.extend(kept)
+            found.append(node.name)
+        elif node in elementwise and left > 0:
             node.op_type, node.domain, left = node.op_type.removeprefix(ELEMENTWISE), "", left - 1
             del node.attribute[:]
             found.append(node.name)
     return found
+
+
+def _turns(node: onnx.NodeProto) -> bool:
+    return node.op_type == "Shuffle"
 
 
 def _kernel_of(graph: onnx.GraphProto, weights: str) -> dict[str, list[int]]:

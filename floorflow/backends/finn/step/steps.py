@@ -16,7 +16,15 @@ from typing import Any
 from floorflow.backends.finn.step.bind import bind_kernels, write_bound
 from floorflow.backends.finn.step.cards import check_links, connections, floorplanned, set_cards
 from floorflow.backends.finn.step.cut import cut_out
-from floorflow.backends.finn.step.early import leave_to_host, only_behind_bare_units, reshape_early, spell_out_deconv
+from floorflow.backends.finn.step.early import (
+    BRANCHES,
+    flatten_pixels,
+    leave_to_host,
+    only_behind_bare_units,
+    pool_globally,
+    reshape_early,
+    spell_out_deconv,
+)
 from floorflow.backends.finn.step.graph import MARK, BuiltNode, read_graph
 from floorflow.backends.finn.step.kernel_files import Kernels, read_partitions
 from floorflow.backends.finn.step.kernels import NotBuildable
@@ -36,6 +44,10 @@ from floorflow.backends.finn.step.slices import insert_slices
 PLAN_FILE = "floorflow_plan.json"
 VITIS_PORT_BITS = 512
 """Width of a DMA engine's memory port in FINN main's VitisBuild."""
+
+
+NOT_REPEATED = ("MoveTransposePastEltwise", "RoundAndClipThresholds")
+"""The first undoes MoveScalarLinearPastInvariants for ever; after each node of the second all others run anew."""
 
 
 class FloorflowStop(RuntimeError):  # noqa: N818 - what it says is for the user
@@ -81,8 +93,8 @@ def floorflow_flatten(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     return model
 
 
-def floorflow_scales(model: Any, cfg: Any) -> Any:
-    """Move scales past depthwise convolutions and sums of branches; in front of step_streamline, which leaves them.
+def floorflow_scales(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Move scales past depthwise convolutions, forks and joins; in front of step_streamline, which leaves them.
 
     FINN does so for MobileNet and ResNet, in steps that are none of its default. No convolution behind a scale that
     stays becomes hardware.
@@ -92,13 +104,56 @@ def floorflow_scales(model: Any, cfg: Any) -> Any:
     from finn.transformation.streamline.reorder import MoveMulPastDWConv
 
     kinds = {engine["kind"].split("_")[0] for engine in step_plan()["engines"]}
+    if "GlobalAccPool" in kinds:
+        pool_globally(model.graph)
     if "VVAU" in kinds:
         for transformation in (Streamline(), MoveMulPastDWConv(), AbsorbMulIntoMultiThreshold()):
             model = model.transform(transformation)
-    if "ElementwiseAdd" in kinds:
-        from finn.builder.custom_step_library.resnet import step_resnet_streamline
+    if kinds & BRANCHES:
+        from finn.transformation.streamline.streamline_plus import StreamlinePlus
+        from qonnx.transformation.lower_convs_to_matmul import LowerConvsToMatMul
 
-        model = step_resnet_streamline(model, cfg)
+        model = model.transform(_that_ends(StreamlinePlus()))
+        model = model.transform(LowerConvsToMatMul()).transform(_that_ends(StreamlinePlus()))
+    return model
+
+
+def _that_ends(composed: Any) -> Any:
+    """Leave out of FINN+'s transformations, which run until none changes anything, those that bring it to no end."""
+    kept = [one for one in composed.transformations if type(one).__name__ not in NOT_REPEATED]
+    composed.transformations = [_that_ends(one) if hasattr(one, "transformations") else one for one in kept]
+    return composed
+
+
+def floorflow_integers(model: Any, cfg: Any) -> Any:  # noqa: ARG001
+    """Make engines of Resize and global pools, move pools' scales on, round thresholds; before step_convert_to_hw.
+
+    FINN+ would make none of Resize, and of global pools last, with a scale ahead of the next layer.
+    """
+    from finn.transformation.fpgadataflow.convert_to_hw.global_acc_pool import InferGlobalAccPoolLayer
+    from finn.transformation.fpgadataflow.convert_to_hw.upsample import InferUpsample
+    from finn.transformation.streamline import Streamline
+    from finn.transformation.streamline.absorb import (
+        AbsorbConsecutiveTransposes,
+        AbsorbScalarMulAddIntoTopK,
+        AbsorbTransposeIntoMultiThreshold,
+    )
+    from finn.transformation.streamline.reorder import (
+        MakeMaxPoolNHWC,
+        MakeScaleResizeNHWC,
+        MoveTransposePastJoinConcat,
+    )
+    from finn.transformation.streamline.round_thresholds import RoundAndClipThresholds
+
+    steps = (
+        *(MakeMaxPoolNHWC(), MakeScaleResizeNHWC(), AbsorbConsecutiveTransposes()),
+        *(MoveTransposePastJoinConcat(), AbsorbConsecutiveTransposes(), InferUpsample(), InferGlobalAccPoolLayer()),
+        *(AbsorbConsecutiveTransposes(), AbsorbTransposeIntoMultiThreshold(), Streamline()),
+        *(AbsorbScalarMulAddIntoTopK(), RoundAndClipThresholds()),
+    )
+    for transformation in steps:
+        model = model.transform(transformation)
+    flatten_pixels(model.graph, model.get_tensor_shape)
     return model
 
 
@@ -154,7 +209,9 @@ def floorflow_specialise(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     """Say which layers are to be hls or rtl; in front of step_specialize_layers."""
     one = _bound(model)
     for engine in one.plan["engines"]:
-        style = engine["attributes"].get("preferred_impl_style")
+        # Of units FINN+ itself may choose RTL for sums wider than any that floorflow plans as RTL.
+        is_unit, kind = engine["kind"].startswith(("MVAU", "VVAU")), engine["kind"].rpartition("_")[2]
+        style = engine["attributes"].get("preferred_impl_style", kind if is_unit else None)
         if style:
             _set(one.nodes[engine["id"]], {"preferred_impl_style": style})
     return model
