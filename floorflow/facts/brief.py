@@ -128,7 +128,7 @@ def _rates(plan: Plan) -> Iterator[Line]:
         own, copies = plan.phases[0].networks[0].estimates, plan.replicas.copies
         cards = f" on {plan.replicas.cards} cards" if plan.replicas.cards > 1 else ""
         told = f"{copies} cop{'y' if copies == 1 else 'ies'}{cards}, {rate(plan.replicas.fps)} frames/s"
-        yield Line("", f"{plan.replicas.network} on {plan.platform}: {told}{_clock(own, plan.options.clock_mhz)}")
+        yield Line("", f"{plan.replicas.network} on {plan.platform}: {told}{_clock(own)}")
         return
     fps = {row.network: row.fps for row in plan.summary.networks}
     for number, network in enumerate(plan.networks):
@@ -142,7 +142,7 @@ def _rates(plan: Plan) -> Iterator[Line]:
         over = f" over {len(plan.phases)} phases" if len(plan.phases) > 1 else ""
         yield Line(
             "",
-            f"{network.name} on {plan.platform}: {reached}{over}{_clock(own, plan.options.clock_mhz)}",
+            f"{network.name} on {plan.platform}: {reached}{over}{_clock(own)}",
             rank=3 * min(number, 2),
         )
 
@@ -157,9 +157,8 @@ def _reached(own: EstimatesEntry) -> str:
     return f"{rate(own.believed_fps)} frames/s"
 
 
-def _clock(own: EstimatesEntry, asked_mhz: float | None) -> str:
-    how = "assumed" if asked_mhz is None else "asked for"
-    likely = f"is {how}" if own.likely_clock is None else f"{how}, {own.likely_clock} likely{_ROUTED}"
+def _clock(own: EstimatesEntry) -> str:
+    likely = "is assumed" if own.likely_clock is None else f"assumed, {own.likely_clock} likely{_ROUTED}"
     return f"; {own.clock_mhz:g} MHz {likely}"
 
 
