@@ -140,11 +140,7 @@ def _rates(plan: Plan) -> Iterator[Line]:
         reached += f" ({asked:,g} asked for)" if asked else ""
         reached = f"{own.latency}, {reached}" if plan.options.objective == "latency" else reached
         over = f" over {len(plan.phases)} phases" if len(plan.phases) > 1 else ""
-        yield Line(
-            "",
-            f"{network.name} on {plan.platform}: {reached}{over}{_clock(own)}",
-            rank=3 * min(number, 2),
-        )
+        yield Line("", f"{network.name} on {plan.platform}: {reached}{over}{_clock(own)}", rank=3 * min(number, 2))
 
 
 def _reached(own: EstimatesEntry) -> str:
