@@ -369,6 +369,7 @@ def test_depthwise_layers_keep_their_thresholds_where_others_stand_apart_and_the
     assert kinds[6:8] == ["VVAU_hls", "MVAU_rtl"]
 
 
+@pytest.mark.slow  # test_structures.py has a join in each run
 def test_scales_move_past_the_sums_of_branches(tmp_path: Path, finn_plus: FinnPlus) -> None:
     """FINN+'s default steps stop at this network: they leave a scale of activations ahead of a convolution."""
     model = residual_network(4)
