@@ -22,7 +22,7 @@ from floorflow.request import Request
 from tests.built_kernels import built, write
 from tests.command_line import floorflow
 from tests.conftest import Planned
-from tests.plans import PLANS, ROOT
+from tests.plans import PLANS, ROOT, placing
 
 README = ROOT / "README.md"
 DOCUMENTS = sorted(
@@ -249,7 +249,8 @@ def test_the_summary_in_the_readme_is_the_examples_own(planned: Planned) -> None
     asked = Request(
         ROOT / model, "u250", finn="plus", label_select=True, preset="safe", constraint_style="hard", plots=False
     )
-    assert printed(planned(asked)) in README.read_text()
+    with placing():
+        assert printed(planned(asked)) in README.read_text()
 
 
 def test_the_summary_in_the_readme_has_the_lines_of_a_plan(planned: Planned) -> None:
