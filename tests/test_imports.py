@@ -47,7 +47,7 @@ BUDGETS = {
     "lines of floorflow": 122_730,
     "files of floorflow": 700,
     "lines of verify": 19_449,
-    "lines of tests": 70_956,
+    "lines of tests": 70_958,
     "files in the longest chain of imports": 31,
     "frames from a plan to the placer": 22,
 }

@@ -68,7 +68,9 @@ def workplace(tmp_path: Path) -> Path:
         (tmp_path / "bin" / name).chmod(0o755)
     (tmp_path / "reports").mkdir()
     used = {"LUT": 1000, "SRL": 0, "FF": 900, "BRAM_36K": 0, "BRAM_18K": 1, "URAM": 0, "DSP": 0}
-    (tmp_path / "reports" / "post_synth_resources.json").write_text(json.dumps({"MVAU_hls_0": used, "VVAU_hls_0": used}))
+    (tmp_path / "reports" / "post_synth_resources.json").write_text(
+        json.dumps({"MVAU_hls_0": used, "VVAU_hls_0": used})
+    )
     return tmp_path
 
 
