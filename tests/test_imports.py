@@ -44,7 +44,7 @@ MOST_AT_THE_ROOT = 14
 MOST_LEVELS = 12
 """The modes of planning are a level of their own, between recording and the table of modes; so is the API."""
 BUDGETS = {
-    "lines of floorflow": 122_730,
+    "lines of floorflow": 122_729,
     "files of floorflow": 700,
     "lines of verify": 19_449,
     "lines of tests": 70_958,

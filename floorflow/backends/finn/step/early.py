@@ -8,6 +8,8 @@ from typing import Any
 import onnx
 from onnx import helper
 
+from floorflow.backends.finn.step.match import Mismatch
+
 RESHAPES = ("Flatten", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 BY_VALUE = (
     *("Add", "BipolarQuant", "Cast", "Clip", "Div", "Dropout", "Identity", "IntQuant", "Mul", "Quant", "Relu"),
@@ -78,7 +80,7 @@ def spell_out_deconv(graph: onnx.GraphProto) -> None:
 def only_behind_bare_units(model: Any, engines: Sequence[Mapping[str, Any]]) -> Iterator[None]:
     """Hide from FINN all thresholds but those behind products whose unit has none in the plan, for as long as it lasts.
 
-    Raises ValueError if units of one size and type are planned with and without thresholds.
+    Raises Mismatch if units of one size and type are planned with and without thresholds.
     """
     from qonnx.core.datatype import DataType
 
@@ -107,7 +109,7 @@ def _bare_units(engines: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int, bo
         rows = columns * prod(of["Kernel"]) if is_depthwise else of["MW"]
         unit = rows, columns, is_depthwise, of["inputDataType"]
         if found.setdefault(unit, bool(of["noActivation"])) != bool(of["noActivation"]):
-            raise ValueError(f"of units of {rows}x{columns} weights some have thresholds and some have none")
+            raise Mismatch(f"of units of {rows}x{columns} weights some have thresholds and some have none")
     return found
 
 
@@ -128,26 +130,20 @@ def leave_to_host(graph: onnx.GraphProto, kinds: Sequence[str]) -> list[str]:
     names, found = [value.name for value in graph.output], []
     while names:
         node = makers.get(names.pop())
-        if node is None or (node.domain.startswith("finn.") and node not in elementwise and not _turns(node)):
+        turns = node is not None and node.op_type == "Shuffle"
+        if node is None or (node.domain.startswith("finn.") and node not in elementwise and not turns):
             continue
         names += node.input
-        if _turns(node):
-            kept = [
-                helper.make_attribute("perm", helper.get_attribute_value(a)) for a in node.attribute if a.name == "perm"
-            ]
+        if turns:
             node.op_type, node.domain = "Transpose", ""
-            del node.attribute[:]
-            node.attribute.extend(kept)
+            for other in [one for one in node.attribute if one.name != "perm"]:
+                node.attribute.remove(other)
             found.append(node.name)
         elif node in elementwise and left > 0:
             node.op_type, node.domain, left = node.op_type.removeprefix(ELEMENTWISE), "", left - 1
             del node.attribute[:]
             found.append(node.name)
     return found
-
-
-def _turns(node: onnx.NodeProto) -> bool:
-    return node.op_type == "Shuffle"
 
 
 def _kernel_of(graph: onnx.GraphProto, weights: str) -> dict[str, list[int]]:

@@ -167,8 +167,11 @@ def floorflow_thresholds(model: Any, cfg: Any) -> Any:  # noqa: ARG001
     except ModuleNotFoundError:  # FINN main
         from finn.transformation.fpgadataflow.convert_to_hw_layers import InferThresholdingLayer
 
-    with only_behind_bare_units(model, step_plan()["engines"]):
-        model, _ = InferThresholdingLayer().apply(model)  # once: it infers the types anew, of what is hidden too
+    try:
+        with only_behind_bare_units(model, step_plan()["engines"]):
+            model, _ = InferThresholdingLayer().apply(model)  # once: it infers the types anew, of what is hidden too
+    except Mismatch as problem:
+        raise FloorflowStop(f"floorflow: {problem}") from problem
     return model
 
 
